@@ -1,0 +1,20 @@
+# Compiler settings that hold for every target of the project.
+add_compile_options(-Wall -Wextra -Werror -fno-omit-frame-pointer)
+# cpprest defines a macro U that breaks GoogleTest headers; this switches it off everywhere.
+add_compile_definitions(_TURN_OFF_PLATFORM_STRING)
+
+if(HEKLA_SANITIZE)
+  add_compile_options(-fsanitize=${HEKLA_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HEKLA_SANITIZE})
+endif()
+
+find_program(HEKLA_CCACHE ccache)
+if(HEKLA_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${HEKLA_CCACHE})
+endif()
+
+# A fast linker where there is one; sanitizer builds keep the default one.
+find_program(HEKLA_MOLD mold)
+if(HEKLA_MOLD AND NOT HEKLA_SANITIZE AND NOT CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+  add_link_options(-fuse-ld=mold)
+endif()

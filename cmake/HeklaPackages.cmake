@@ -1,0 +1,13 @@
+# Third-party libraries, all from the distribution's packages.
+find_package(Threads REQUIRED)
+find_package(absl REQUIRED)
+find_package(gflags REQUIRED)
+find_package(glog REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(cpprestsdk REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Boost REQUIRED)
+find_package(GTest)
+find_package(benchmark QUIET)
+find_path(RAPIDJSON_INCLUDE rapidjson/document.h REQUIRED)

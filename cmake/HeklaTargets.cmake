@@ -1,0 +1,82 @@
+include_guard(GLOBAL)
+
+# What every library may use without asking: containers, strings, status, logs.
+add_library(hekla_base INTERFACE)
+target_include_directories(hekla_base INTERFACE ${CMAKE_SOURCE_DIR})
+target_link_libraries(hekla_base INTERFACE
+  absl::base absl::core_headers absl::flat_hash_map absl::flat_hash_set absl::hash absl::inlined_vector
+  absl::random_random absl::span absl::status absl::statusor absl::str_format absl::strings
+  absl::synchronization absl::time glog::glog Threads::Threads)
+add_library(hekla::base ALIAS hekla_base)
+
+# Adds every folder below `root` that holds a CMakeLists.txt.
+function(hekla_add_folders root)
+  file(GLOB_RECURSE lists CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${root}/CMakeLists.txt
+       ${CMAKE_SOURCE_DIR}/${root}/*/CMakeLists.txt)
+  foreach(list IN LISTS lists)
+    get_filename_component(folder ${list} DIRECTORY)
+    add_subdirectory(${folder})
+  endforeach()
+endfunction()
+
+# hekla_library(name [DEPS hekla::x ...] [TEST_DEPS ...] [EXTRA_DIRS sub ...] [TEST_DATA])
+# One static library hekla::<name> of the folder's sources. `foo_test.cc` files form one test program
+# <name>_test, `foo_bench.cc` files one benchmark program <name>_bench (where Google Benchmark is found).
+function(hekla_library name)
+  cmake_parse_arguments(arg "" "" "DEPS;PRIVATE_DEPS;TEST_DEPS;EXTRA_DIRS" ${ARGN})
+  set(dirs "." ${arg_EXTRA_DIRS})
+  set(sources)
+  set(tests)
+  set(benches)
+  foreach(dir IN LISTS dirs)
+    file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cc)
+    foreach(file IN LISTS found)
+      if(file MATCHES "_test\\.cc$")
+        list(APPEND tests ${file})
+      elseif(file MATCHES "_bench\\.cc$")
+        list(APPEND benches ${file})
+      else()
+        list(APPEND sources ${file})
+      endif()
+    endforeach()
+  endforeach()
+  if(sources)
+    add_library(hekla_${name} STATIC ${sources})
+    target_link_libraries(hekla_${name} PUBLIC hekla::base ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
+  else()
+    add_library(hekla_${name} INTERFACE)
+    target_link_libraries(hekla_${name} INTERFACE hekla::base ${arg_DEPS})
+  endif()
+  add_library(hekla::${name} ALIAS hekla_${name})
+  if(tests AND HEKLA_TESTS)
+    hekla_test(${name}_test SOURCES ${tests} DEPS hekla::${name} ${arg_TEST_DEPS})
+  endif()
+  if(benches AND benchmark_FOUND)
+    add_executable(${name}_bench ${benches})
+    target_link_libraries(${name}_bench PRIVATE hekla::${name} ${arg_TEST_DEPS} benchmark::benchmark benchmark::benchmark_main)
+  endif()
+endfunction()
+
+# hekla_test(name SOURCES a.cc ... DEPS ... [LABELS l ...] [TIMEOUT s]): one GoogleTest program, one ctest entry.
+function(hekla_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE hekla::base ${arg_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  if(NOT arg_LABELS)
+    set(arg_LABELS unit)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+# hekla_binary(name [OUTPUT file] DEPS ...): a program of all sources in the folder (tests excepted).
+function(hekla_binary name)
+  cmake_parse_arguments(arg "" "OUTPUT" "DEPS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE hekla::base ${arg_DEPS})
+endfunction()

@@ -1,0 +1,65 @@
+#include "pkg/apis/json/value.h"
+
+#include <gtest/gtest.h>
+
+#include "pkg/util/testing/status_matchers.h"
+
+namespace hekla::apis::json {
+namespace {
+
+using util::testing::StatusIs;
+
+TEST(JsonValueTest, ParsesAndDumpsEveryKindInOrder) {
+  const char* text = R"({"b":true,"a":[1,-2,2.5,"x\n",null,{}],"z":{"k":"v"}})";
+  auto v = Parse(text);
+  HEKLA_ASSERT_OK(v);
+  EXPECT_EQ(Dump(*v), text);
+  EXPECT_TRUE(v->At("a").as_array()[0].is_int());
+  EXPECT_EQ(v->At("a").as_array()[2].as_double(), 2.5);
+}
+
+TEST(JsonValueTest, EqualityIgnoresMemberOrderAndNumberKind) {
+  EXPECT_EQ(*Parse(R"({"a":1,"b":[2]})"), *Parse(R"({"b":[2.0],"a":1})"));
+  EXPECT_NE(*Parse(R"({"a":1})"), *Parse(R"({"a":2})"));
+  EXPECT_NE(*Parse(R"([1,2])"), *Parse(R"([2,1])"));
+}
+
+TEST(JsonValueTest, LastDuplicateWinsAndIsReported) {
+  std::vector<std::string> duplicates;
+  auto v = ParseReportingDuplicates(R"({"a":{"b":1,"b":2},"l":[{"c":1,"c":3}]})", duplicates);
+  HEKLA_ASSERT_OK(v);
+  EXPECT_EQ(v->At("a").GetInt("b"), 2);
+  EXPECT_EQ(duplicates, (std::vector<std::string>{"a.b", "l[0].c"}));
+}
+
+TEST(JsonValueTest, ErrorsNameTheByte) {
+  EXPECT_THAT(Parse(R"({"a":)"), StatusIs(absl::StatusCode::kInvalidArgument, "at byte 5"));
+  EXPECT_THAT(Parse("{} x"), StatusIs(absl::StatusCode::kInvalidArgument, "byte 3"));
+}
+
+TEST(JsonValueTest, DeepNestingIsAnErrorNotACrash) {
+  EXPECT_THAT(Parse(std::string(100000, '[')),
+              StatusIs(absl::StatusCode::kInvalidArgument, "deep"));
+}
+
+TEST(JsonValueTest, ManyMembersKeepTheLastDuplicate) {
+  std::string text = "{";
+  for (int i = 0; i < 100; ++i) text += "\"k" + std::to_string(i) + "\":" + std::to_string(i) + ",";
+  text += "\"k7\":70,\"k99\":990}";
+  auto v = Parse(text);
+  HEKLA_ASSERT_OK(v);
+  EXPECT_EQ(v->size(), 100u);
+  EXPECT_EQ(v->GetInt("k7"), 70);
+  EXPECT_EQ(v->GetInt("k99"), 990);
+}
+
+TEST(JsonValueTest, EnsureAndRemoveWorkOnPaths) {
+  Value v;
+  v.Ensure({"metadata", "labels"}).Set("a", "b");
+  EXPECT_EQ(Dump(v), R"({"metadata":{"labels":{"a":"b"}}})");
+  EXPECT_TRUE(v["metadata"].Remove("labels"));
+  EXPECT_FALSE(v["metadata"].Remove("labels"));
+}
+
+}  // namespace
+}  // namespace hekla::apis::json
