@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Installs what the build, the tests and the demo need from Debian's own packages. May be run again
+# and again: says nothing and changes nothing when nothing is missing.
+# usage: scripts/setup.sh [--check]     --check: only say what is missing (exit 1 if anything is)
+set -euo pipefail
+
+# Programs and the packages that bring them; taken from wherever the machine has them.
+programs=(
+  g++:g++ cmake:cmake ninja:ninja-build python3:python3 git:git
+  kubectl:kubernetes-client
+)
+libraries=(
+  libabsl-dev libboost-dev libcpprest-dev libgflags-dev libgmock-dev libgoogle-glog-dev libgtest-dev
+  libssl-dev libyaml-cpp-dev rapidjson-dev zlib1g-dev
+)
+# Good to have: without them the build is slower or a check says that it was left out.
+optional=(ccache:ccache clang-format-14:clang-format-14 mold:mold)
+optional_libraries=(libbenchmark-dev)
+
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+missing_of() {  # program:package ... -> packages
+  local pair
+  for pair in "$@"; do
+    command -v "${pair%%:*}" >/dev/null 2>&1 || echo "${pair#*:}"
+  done
+}
+
+missing_libraries_of() {
+  local package
+  for package in "$@"; do installed "$package" || echo "$package"; done
+}
+
+apt() {
+  local sudo=()
+  [ "$(id -u)" = 0 ] || sudo=(sudo)
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o Dpkg::Use-Pty=0 -q "$@"
+}
+
+install_all() {  # kind packages...: together, or one by one to name the one that fails
+  local kind=$1 package failed=0
+  shift
+  echo "setup: installing $*"
+  apt install -y --no-install-recommends "$@" >"$log" 2>&1 && return 0
+  for package in "$@"; do
+    apt install -y --no-install-recommends "$package" >"$log" 2>&1 && continue
+    echo "setup: the $kind package $package cannot be installed:" >&2
+    grep -E '^(E|W):' "$log" >&2 || tail -n 5 "$log" >&2
+    failed=1
+  done
+  return $failed
+}
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+  echo "setup: this script knows Debian 12 and its relatives only; needed are:" \
+    "${programs[*]#*:} ${libraries[*]}" >&2
+  exit 1
+fi
+
+mapfile -t needed < <(missing_of "${programs[@]}"; missing_libraries_of "${libraries[@]}")
+mapfile -t wanted < <(missing_of "${optional[@]}"; missing_libraries_of "${optional_libraries[@]}")
+
+if [ "${1:-}" = --check ]; then
+  [ ${#needed[@]} -eq 0 ] || { echo "setup: missing: ${needed[*]}"; exit 1; }
+  exit 0
+fi
+[ ${#needed[@]} -gt 0 ] || [ ${#wanted[@]} -gt 0 ] || exit 0
+
+# What was good to have and cannot be had is asked for once, not at every run.
+stamp="$(dirname "$0")/../build/setup-optional-tried"
+if [ ${#needed[@]} -eq 0 ] && [ -e "$stamp" ] && [ "$(cat "$stamp")" = "${wanted[*]}" ]; then exit 0; fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt update >"$log" 2>&1 || { echo "setup: apt-get update failed, going on with the lists there are" >&2; }
+[ ${#needed[@]} -eq 0 ] || install_all needed "${needed[@]}"
+if [ ${#wanted[@]} -gt 0 ] && ! install_all optional "${wanted[@]}"; then
+  echo "setup: going on without what is only good to have" >&2
+  mkdir -p "$(dirname "$stamp")"
+  printf '%s' "${wanted[*]}" >"$stamp"
+fi

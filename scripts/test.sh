@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Builds everything and runs the tests.
+# usage: scripts/test.sh [--sanitize | --ci]
+#   (nothing)    all tests under the preset dev
+#   --sanitize   also all tests under asan (address, undefined) and tsan (thread)
+#   --ci         also the unit and scenario tests under asan
+# The last lines are ctest's own closing lines of each run. Exit code 0: everything passed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
+
+mode=""
+case "${1:-}" in
+  "") ;;
+  --sanitize | --ci) mode=$1 ;;
+  -h | --help) usage; exit 0 ;;
+  *) usage >&2; exit 2 ;;
+esac
+
+scripts/setup.sh
+
+jobs=$(nproc)
+closings=()
+failed=0
+
+run() {  # preset [ctest arguments]: a failure is remembered, the other runs still happen
+  local preset=$1 log="build/$1/ctest.log"
+  shift
+  echo "== $preset: build"
+  mkdir -p "build/$preset"
+  cmake --preset "$preset" >"$log" 2>&1 || { cat "$log"; exit 1; }
+  cmake --build --preset "$preset"
+  echo "== $preset: tests"
+  ctest --preset "$preset" -j "$jobs" "$@" 2>&1 | tee "$log" || failed=1
+  closings+=("$preset" "$log")
+}
+
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
+
+run dev
+case $mode in
+  --sanitize)
+    run asan
+    run tsan
+    ;;
+  --ci) run asan -L 'unit|scenario' ;;
+esac
+
+for ((i = 0; i < ${#closings[@]}; i += 2)); do
+  echo
+  echo "== ${closings[i]}"
+  sed -n '/^[0-9]*% tests passed/,$p' "${closings[i + 1]}"
+done
+exit $failed
