@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "pkg/framework/reasons.h"
+#include "pkg/model/ids.h"
+
+// Node-level extension points. They work on columns: one virtual call answers for a span of nodes,
+// and the engine keeps answers per task class as long as their kind allows (design.md section 3).
+// HOT PATH
+namespace hekla::framework {
+
+// How long an answer about (class, node) holds.
+enum class AnswerKind : uint8_t {
+  kStatic,     // until the node's static generation changes (labels, taints, images, allocatable)
+  kNodeLocal,  // until the node is touched (a task came or went, its accounts changed)
+  kCoupled,    // depends on other nodes too: the plugin reports what a change dirties
+};
+
+// On which properties of a task an answer depends. Task scope is never kept.
+enum class AnswerScope : uint8_t { kClass, kClassAndQueue, kClassAndSubJob, kTask };
+
+// Which nodes' kept answers a change made stale.
+class DirtySink {
+ public:
+  virtual ~DirtySink() = default;
+  virtual void All() = 0;
+  virtual void Nodes(absl::Span<const model::NodeId> nodes) = 0;
+};
+
+struct PreFilterResult {
+  enum class Outcome : uint8_t { kRun, kSkip, kRejectAll } outcome = Outcome::kRun;
+  ReasonId reason;  // kRejectAll: recorded for every node, code kError ("plugin … pre-predicates
+                    // failed …")
+};
+
+// One filter of a plugin. Inside a plugin filters run in the order of registration: a refusal with
+// code kUnschedulable lets the next filter add its reason, any other code ends the plugin for that
+// node. A plugin that refused ends the chain: later plugins are not asked about that node.
+class NodeFilter {
+ public:
+  virtual ~NodeFilter() = default;
+  virtual absl::string_view name() const = 0;
+  virtual AnswerKind kind() const = 0;
+  virtual AnswerScope scope() const { return AnswerScope::kClass; }
+  // Asked once per search (PrePredicate). kSkip: this filter has no say about the task's class now.
+  virtual PreFilterResult PreFilter(model::TaskId task) {
+    (void)task;
+    return {};
+  }
+  // out[i]: invalid where nodes[i] is fine, else the reason. Reads tables only; allocates nothing
+  // per node.
+  virtual void Filter(model::TaskId task, absl::Span<const model::NodeId> nodes,
+                      absl::Span<ReasonId> out) = 0;
+  // Coupled filters: `task` has come to (added) or left `node`; update counts, report stale answers
+  // of the class of `reader` (classes with kept answers are asked one by one).
+  virtual void OnTaskMoved(model::TaskId task, model::NodeId node, bool added) {
+    (void)task, (void)node, (void)added;
+  }
+  virtual void CollectDirty(model::TaskClassId reader, DirtySink& dirty) {
+    (void)reader;
+    dirty.All();
+  }
+};
+
+// One scorer of a plugin. final = weight * Normalized(raw, min, max), min and max over the
+// candidates.
+class NodeScorer {
+ public:
+  virtual ~NodeScorer() = default;
+  virtual absl::string_view name() const = 0;
+  virtual AnswerKind kind() const = 0;
+  virtual AnswerScope scope() const { return AnswerScope::kClass; }
+  virtual double weight() const { return 1; }
+  // True: raw values change with the set of candidates itself (topology spread); nothing is kept
+  // then.
+  virtual bool depends_on_candidates() const { return false; }
+  // False (Skip): adds nothing for this task now.
+  virtual bool PreScore(model::TaskId task, absl::Span<const model::NodeId> candidates) {
+    (void)task, (void)candidates;
+    return true;
+  }
+  // Raw scores. kIgnored marks a candidate that takes no part in min and max and scores 0.
+  virtual void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
+                     absl::Span<double> raw) = 0;
+  virtual bool normalizes() const { return false; }
+  virtual double Normalized(double raw, double min, double max) const {
+    (void)min, (void)max;
+    return raw;
+  }
+  virtual void OnTaskMoved(model::TaskId task, model::NodeId node, bool added) {
+    (void)task, (void)node, (void)added;
+  }
+  virtual void CollectDirty(model::TaskClassId reader, DirtySink& dirty) {
+    (void)reader;
+    dirty.All();
+  }
+
+  static constexpr double kIgnored = -1e300;
+};
+
+}  // namespace hekla::framework

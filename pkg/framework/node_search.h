@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/types/span.h"
+#include "pkg/framework/extension/points.h"
+#include "pkg/framework/reasons.h"
+#include "pkg/model/cluster.h"
+
+// HOT PATH
+namespace hekla::framework {
+
+class Session;
+
+enum class Room : uint8_t {
+  kNone,
+  kIdle,        // request <= idle
+  kFutureIdle,  // request <= idle + releasing - pipelined
+};
+
+// Which nodes a search may take. `range` is a range of leaf positions (a HyperNode, or everything).
+struct NodeSet {
+  uint32_t begin = 0;
+  uint32_t end = UINT32_MAX;
+  // Where not empty: only these nodes (nominated ones).
+  absl::Span<const model::NodeId> only;
+};
+
+struct SearchResult {
+  model::NodeId node;  // invalid: none
+  Room room = Room::kNone;
+  ReasonId pre_filter;  // valid: PrePredicate refused the task on every node
+};
+
+struct SearchOptions {
+  bool check_resources =
+      true;  // false for best-effort tasks (backfill): every fitting node is "idle"
+  bool allow_future = true;
+};
+
+// Finds nodes for tasks. Keeps, per task class, which nodes fit and how they score, as long as the
+// answers of the plugins hold; a repeated question about a class costs O(changes + log nodes).
+// Ties: among equal best scores the k-th in leaf order, k = hash(seed, pod uid) mod ties.
+// Order: nodes with idle room beat every node that has only future room; inside a group scores
+// decide;
+//        a group of one is taken without scoring. Scores are normalised over the group.
+// Source: spec scheduler-actions 1.5, 1.6, 2.2.4; design.md section 3.
+class NodeSearch {
+ public:
+  explicit NodeSearch(model::Cluster& cluster);
+  ~NodeSearch();
+
+  // Called by the session at open, after plugins have registered: configuration and dirty rows.
+  void Attach(Session& session);
+  void Detach();
+
+  SearchResult Best(model::TaskId task, const NodeSet& set, const SearchOptions& options);
+  // Why nothing was found: reasons of every node in the set, counted. Runs the filters where no
+  // kept answer says it already.
+  void Explain(model::TaskId task, const NodeSet& set, const SearchOptions& options,
+               FitErrors& out);
+
+  // One node, asked directly: reasons appended (several per node are possible); true if it fits.
+  bool Check(model::TaskId task, model::NodeId node, std::vector<ReasonId>* reasons);
+  // Total score of each node as if `nodes` were the candidates. For probes, preempt and tests.
+  void Scores(model::TaskId task, absl::Span<const model::NodeId> nodes, absl::Span<double> out);
+
+  // A task came to or left a node (called by the session for every move, undo included).
+  void OnTaskMoved(model::TaskId task, model::NodeId node, bool added);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hekla::framework

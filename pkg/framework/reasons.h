@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/string_view.h"
+#include "pkg/util/id.h"
+
+namespace hekla::framework {
+
+// Why a node (or all nodes) refused a task. The value tells actions whether eviction could help.
+// Source: spec scheduler-core 7.4.
+enum class Code : uint8_t {
+  kSuccess = 0,
+  kError = 1,
+  kUnschedulable = 2,
+  kUnschedulableAndUnresolvable = 3,
+  kWait = 4,
+  kSkip = 5,
+};
+
+using ReasonId = util::Id<struct ReasonTag>;
+
+// Texts of refusals, interned. Filters make their ids once and hand them out per node.
+// Threads: the session thread.
+class ReasonTable {
+ public:
+  ReasonId Intern(Code code, absl::string_view text);
+  Code code(ReasonId id) const { return entries_[id.index()].code; }
+  const std::string& text(ReasonId id) const { return entries_[id.index()].text; }
+  size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    Code code;
+    std::string text;
+  };
+  std::vector<Entry> entries_;
+  absl::flat_hash_map<std::string, ReasonId> index_;
+};
+
+// All refusals of one task as counts. `nodes` is the number of nodes that recorded at least one.
+// A node can contribute several reasons (filters of one plugin collect them).
+struct FitErrors {
+  std::string custom_head;  // replaces "0/<n> nodes are unavailable" where not empty
+  std::string hyper_node;   // "": the whole cluster
+  int32_t nodes = 0;
+  absl::InlinedVector<std::pair<ReasonId, int32_t>, 4> counts;
+
+  void Add(ReasonId reason, int32_t times = 1);
+};
+
+// "0/3 nodes are unavailable: 1 node(s) had …, 2 Insufficient cpu." Source: spec
+// scheduler-core 8.6, E7.
+std::string Render(const FitErrors& errors, const ReasonTable& reasons);
+
+}  // namespace hekla::framework

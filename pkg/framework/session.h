@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "pkg/framework/extension/points.h"
+#include "pkg/framework/plugin.h"
+#include "pkg/framework/reasons.h"
+#include "pkg/framework/statement.h"
+#include "pkg/model/cluster.h"
+#include "pkg/ports/decision_sink.h"
+#include "pkg/util/clock.h"
+
+namespace hekla::framework {
+
+class NodeSearch;
+class SchedulerMetrics;
+
+// What a session is opened with. All borrowed; they outlive the session.
+struct SessionDeps {
+  model::Cluster* cluster = nullptr;
+  ports::DecisionSink* sink = nullptr;
+  const util::Clock* clock = nullptr;
+  ReasonTable* reasons = nullptr;
+  NodeSearch* search = nullptr;         // kept over cycles
+  SchedulerMetrics* metrics = nullptr;  // may be null
+  // "volcano": owner of the SchedulerError texts and events.
+  std::string scheduler_name = "volcano";
+};
+
+// One plugin instance in its place in the configuration.
+struct PluginSlot {
+  const PluginOption* option = nullptr;
+  Plugin* plugin = nullptr;
+  int32_t tier = 0;
+};
+
+// One scheduling cycle: the tables as of its start, the extension points compiled for its
+// configuration, the statements open in it, and what it will publish at its close. Copies nothing;
+// what is not committed is undone at Close. Threads: the session thread only.
+class Session {
+ public:
+  Session(SessionDeps deps, std::string uid, std::vector<PluginSlot> plugins,
+          std::vector<std::string> actions);
+  ~Session();
+
+  const model::Tables& tables() const { return deps_.cluster->tables(); }
+  model::Cluster& cluster() { return *deps_.cluster; }
+  const model::Dictionary& dictionary() const { return deps_.cluster->dictionary(); }
+  Points& points() { return points_; }
+  ReasonTable& reasons() { return *deps_.reasons; }
+  NodeSearch& search() { return *deps_.search; }
+  const SessionDeps& deps() const { return deps_; }
+  const std::string& uid() const { return uid_; }
+  absl::Time now() const { return now_; }
+  bool HasAction(absl::string_view name) const;
+  bool HierarchyEnabled(absl::string_view plugin) const;
+
+  // Orders with their fallbacks (creation time, then name or uid): strict weak "a before b".
+  bool JobBefore(model::JobId a, model::JobId b) const;
+  bool QueueBefore(model::QueueId a, model::QueueId b) const;
+  bool TaskBefore(model::TaskId a, model::TaskId b) const;
+  bool SubJobBefore(model::SubJobId a, model::SubJobId b) const;
+  bool SubJobReady(model::SubJobId sub_job) const;  // job rule where there is no policy
+  bool SubJobPipelined(model::SubJobId sub_job) const;
+
+  // Fit errors of this session.
+  FitErrors& FitErrorsOf(model::TaskId task);
+  const FitErrors* FindFitErrors(model::TaskId task) const;
+  void ClearFitErrors(model::JobId job);
+  void SetJobFitError(model::JobId job, std::string text);
+
+  // A note on the PodGroup, sent at once. Source: spec scheduler-core 10.1.
+  void RecordPodGroupEvent(model::JobId job, bool warning, absl::string_view reason,
+                           std::string message);
+  void SetJobCondition(model::JobId job, model::ConditionRow condition);
+
+  void Open();
+  // Plugins' close hooks, undo of what was not committed, statuses, conditions, events, queue
+  // status.
+  void Close();
+
+  struct State;
+  State& state() { return *state_; }  // framework internals: statements, close
+
+ private:
+  SessionDeps deps_;
+  std::string uid_;
+  absl::Time now_;
+  std::vector<PluginSlot> plugins_;
+  std::vector<std::string> actions_;
+  Points points_;
+  std::unique_ptr<State> state_;
+};
+
+// What a plugin sees while it registers. Add honours the entry's enable flag.
+//   session.job_order().Add<&GangPlugin::JobOrder>(*this);
+class SessionBuilder {
+ public:
+  SessionBuilder(Session& session, const PluginSlot& slot, int32_t position)
+      : session_(&session), slot_(&slot), position_(position) {}
+
+  // One registration handle per point.
+  template <typename PointType>
+  class Adder {
+   public:
+    Adder(PointType& point, bool enabled, int32_t tier, int32_t plugin)
+        : point_(&point), enabled_(enabled), tier_(tier), plugin_(plugin) {}
+    template <auto Method, typename T>
+    void Add(T& object) {
+      if (enabled_)
+        point_->AddEntry({decltype(point_->entries().front().call)::template Bind<Method>(object),
+                          tier_, plugin_});
+    }
+
+   private:
+    PointType* point_;
+    bool enabled_;
+    int32_t tier_, plugin_;
+  };
+
+  template <typename PointType>
+  Adder<PointType> At(PointType& point, bool enabled) {
+    return Adder<PointType>(point, enabled, slot_->tier, position_);
+  }
+
+  Session& session() { return *session_; }
+  const model::Tables& view() const { return session_->tables(); }
+  const PluginOption& option() const { return *slot_->option; }
+  const EnableFlags& enabled() const { return slot_->option->enabled; }
+
+  void AddFilter(NodeFilter& filter);              // enablePredicate
+  void AddScorer(NodeScorer& scorer, bool batch);  // enableNodeOrder
+
+ private:
+  Session* session_;
+  const PluginSlot* slot_;
+  int32_t position_;
+};
+
+}  // namespace hekla::framework
