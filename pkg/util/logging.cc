@@ -55,6 +55,7 @@ void StartLogging(absl::string_view program, const LogOptions& options) {
   FLAGS_v = options.verbosity;
   FLAGS_vmodule = options.vmodule;
   FLAGS_stderrthreshold = options.stderr_threshold;
+  FLAGS_minloglevel = options.min_severity;
   FLAGS_log_year_in_prefix = false;
   static std::string* name = new std::string(program);  // glog keeps the pointer
   google::InitGoogleLogging(name->c_str());

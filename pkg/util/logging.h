@@ -15,6 +15,7 @@ struct LogOptions {
   std::string directory;
   std::string vmodule;
   int stderr_threshold = 0;  // INFO
+  int min_severity = 0;      // lines below it are not logged at all; no flag
 };
 
 // Declares klog's flags: -v, --logtostderr, --vmodule, --stderrthreshold and so on. Those that glog

@@ -1,0 +1,60 @@
+#include "cmd/heklactl/playground_options.h"
+
+#include "absl/strings/str_cat.h"
+#include "pkg/util/flag_set.h"
+#include "pkg/util/status_macros.h"
+
+namespace hekla::cmd::heklactl {
+namespace {
+
+void AddFlags(util::FlagSet& flags, PlaygroundOptions& o) {
+  flags.Int("nodes", &o.nodes, "Hollow nodes to create.");
+  flags.String("node-cpu", &o.node_cpu, "CPU of each node.");
+  flags.String("node-memory", &o.node_memory, "Memory of each node.");
+  flags.Int("node-pods", &o.node_pods, "Pods that each node takes.");
+  flags.Int("gpu", &o.gpus, "nvidia.com/gpu of each node.");
+  flags.Int("port", &o.port, "Port of the API server on 127.0.0.1; 0: any free one.");
+  flags.String("token", &o.token, "Bearer token that clients must send if they send one.");
+  flags.String("kubeconfig", &o.kubeconfig, "Where to write the kubeconfig.");
+  flags.String("scheduler-conf", &o.scheduler_conf, "Configuration of the scheduler.");
+  flags.Duration("schedule-period", &o.schedule_period, "Longest pause between two cycles.");
+  flags.Bool("no-scheduler", &o.no_scheduler, "Start only the API server and the nodes.");
+  flags.Int("seed", &o.seed, "Seed of names, uids and ties.");
+  util::AddLogFlags(flags, &o.log);
+}
+
+}  // namespace
+
+absl::StatusOr<PlaygroundOptions> ParsePlaygroundOptions(
+    const std::vector<std::string>& arguments) {
+  PlaygroundOptions options;
+  options.log.min_severity = 1;
+  util::FlagSet flags;
+  AddFlags(flags, options);
+  HEKLA_ASSIGN_OR_RETURN(const std::vector<std::string> rest, flags.Parse(arguments));
+  options.help = flags.help();
+  if (!rest.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("unexpected argument: ", rest[0]));
+  }
+  const auto within = [](absl::string_view name, int value, int low, int high) {
+    if (value >= low && value <= high) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", name, " must be from ", low, " to ", high));
+  };
+  HEKLA_RETURN_IF_ERROR(within("nodes", options.nodes, 0, 100000));
+  HEKLA_RETURN_IF_ERROR(within("node-pods", options.node_pods, 1, 100000));
+  HEKLA_RETURN_IF_ERROR(within("gpu", options.gpus, 0, 10000));
+  HEKLA_RETURN_IF_ERROR(within("port", options.port, 0, 65535));
+  // Lines of the log would tear the status line apart: only warnings unless more is asked for.
+  if (flags.Given("v")) options.log.min_severity = 0;
+  return options;
+}
+
+std::string PlaygroundUsage() {
+  PlaygroundOptions options;
+  util::FlagSet flags;
+  AddFlags(flags, options);
+  return absl::StrCat("Usage: heklactl playground [flags]\n\nFlags:\n", flags.Usage());
+}
+
+}  // namespace hekla::cmd::heklactl

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "pkg/util/logging.h"
+
+namespace hekla::cmd::heklactl {
+
+struct PlaygroundOptions {
+  int nodes = 20;
+  std::string node_cpu = "32";
+  std::string node_memory = "128Gi";
+  int node_pods = 110;
+  int gpus = 8;
+  int port = 0;            // 0: any free one
+  std::string token;       // "": everyone on this machine is let in
+  std::string kubeconfig;  // where to write it; "": a file of its own in the temporary folder
+  std::string scheduler_conf;
+  absl::Duration schedule_period = absl::Seconds(1);
+  bool no_scheduler = false;  // only the API server and the nodes
+  int seed = 1;
+  util::LogOptions log;
+  bool help = false;
+};
+
+// Errors: kInvalidArgument.
+absl::StatusOr<PlaygroundOptions> ParsePlaygroundOptions(const std::vector<std::string>& arguments);
+
+std::string PlaygroundUsage();
+
+}  // namespace hekla::cmd::heklactl
