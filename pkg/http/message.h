@@ -25,16 +25,16 @@ class Headers {
 };
 
 struct Request {
-  std::string method;  // upper case
-  std::string target;  // path and query as on the wire: "/api/v1/pods?watch=1"
-  Headers headers;
-  std::string body;
+  std::string method = {};  // upper case
+  std::string target = {};  // path and query as on the wire: "/api/v1/pods?watch=1"
+  Headers headers = {};
+  std::string body = {};
 };
 
 struct Response {
   int status = 0;
-  Headers headers;
-  std::string body;
+  Headers headers = {};
+  std::string body = {};
 };
 
 // The parts of a request target. Keys and values are percent-decoded.

@@ -20,7 +20,8 @@ class StreamWriter {
   virtual bool Write(std::shared_ptr<const std::string> bytes) = 0;
   // Ends the answer in order after what is queued.
   virtual void Close() = 0;
-  // Called once, when the peer has gone or Close has finished. Set before the first Write.
+  // Called once, when the peer has gone or Close has finished; at once if that was before. Set it
+  // before the first Write.
   virtual void SetOnClosed(std::function<void()> on_closed) = 0;
   // Bytes queued and not yet taken by the network. A slow reader can be cut off by Close.
   virtual size_t queued_bytes() const = 0;
