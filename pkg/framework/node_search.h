@@ -46,9 +46,13 @@ struct SearchOptions {
 // decide;
 //        a group of one is taken without scoring. Scores are normalised over the group.
 // Source: spec scheduler-actions 1.5, 1.6, 2.2.4; design.md section 3.
+//
+// It is the cluster's task observer and hands moves on to coupled filters and scorers.
 class NodeSearch {
  public:
   explicit NodeSearch(model::Cluster& cluster);
+  NodeSearch(const NodeSearch&) = delete;
+  NodeSearch& operator=(const NodeSearch&) = delete;
   ~NodeSearch();
 
   // Called by the session at open, after plugins have registered: configuration and dirty rows.
@@ -65,9 +69,6 @@ class NodeSearch {
   bool Check(model::TaskId task, model::NodeId node, std::vector<ReasonId>* reasons);
   // Total score of each node as if `nodes` were the candidates. For probes, preempt and tests.
   void Scores(model::TaskId task, absl::Span<const model::NodeId> nodes, absl::Span<double> out);
-
-  // A task came to or left a node (called by the session for every move, undo included).
-  void OnTaskMoved(model::TaskId task, model::NodeId node, bool added);
 
  private:
   struct Impl;

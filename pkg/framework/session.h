@@ -39,13 +39,14 @@ struct PluginSlot {
   int32_t tier = 0;
 };
 
-// One scheduling cycle: the tables as of its start, the extension points compiled for its
-// configuration, the statements open in it, and what it will publish at its close. Copies nothing;
-// what is not committed is undone at Close. Threads: the session thread only.
+// Scheduling cycles under one configuration, one after the other: the tables as of the cycle's
+// start, the extension points compiled for the configuration, the statements open in it, and what
+// it will publish at its close. Copies nothing; what is not committed is undone at Close. Made once
+// per configuration and opened and closed for every cycle; it remembers what it has published.
+// Threads: the session thread only.
 class Session {
  public:
-  Session(SessionDeps deps, std::string uid, std::vector<PluginSlot> plugins,
-          std::vector<std::string> actions);
+  Session(SessionDeps deps, std::vector<PluginSlot> plugins, std::vector<std::string> actions);
   ~Session();
 
   const model::Tables& tables() const { return deps_.cluster->tables(); }
@@ -79,9 +80,10 @@ class Session {
                            std::string message);
   void SetJobCondition(model::JobId job, model::ConditionRow condition);
 
-  void Open();
-  // Plugins' close hooks, undo of what was not committed, statuses, conditions, events, queue
-  // status.
+  // `uid` is the transition id of conditions written by this cycle.
+  void Open(absl::string_view uid);
+  // Plugins' close hooks, statuses, conditions and events of jobs, undo of what was not committed,
+  // queue status.
   void Close();
 
   struct State;

@@ -36,6 +36,15 @@ struct Tables {
   NamespaceTable namespaces;
 };
 
+// Told of every task that comes to a node or leaves it (in whatever status; undo included). A task
+// whose class, labels or deletion mark change on its node leaves and comes again.
+class TaskObserver {
+ public:
+  virtual ~TaskObserver() = default;
+  // The tables show the task on the node in both cases: before it leaves, after it has come.
+  virtual void OnTaskMoved(TaskId task, NodeId node, bool added) = 0;
+};
+
 // The dense mirror of the cluster: all tables, their accounts, and the only code that changes them.
 //
 // Apply takes what ingest has seen; MoveTask is the one way in which a session changes a task. Both
@@ -67,10 +76,17 @@ class Cluster {
   void SetPhase(JobId job, PodGroupPhase phase);
   void SetConditions(JobId job, std::vector<ConditionRow> conditions);
   void SetLastTransaction(TaskId task, const LastTransaction& context);
+  void SetPipelineEvicted(TaskId task, bool evicted);
+  // Marks a Releasing task as evicted by us: pod updates without a deletion mark leave it so.
+  void SetEvicted(TaskId task);
 
   const Dictionary& dictionary() const { return *dictionary_; }
   const Options& options() const { return options_; }
-  const Tables& tables() const { return tables_; }
+  // Orders of nodes are up to date in what this returns; they change only by Apply.
+  const Tables& tables() const {
+    if (order_stale_) SortNodes();
+    return tables_;
+  }
 
   // Lookups by key: "name", "namespace/name", pod uid. Invalid ids where there is none.
   NodeId FindNode(absl::string_view name) const;
@@ -81,16 +97,31 @@ class Cluster {
   // Log of touched nodes since the start; see NodeTouch. Readers keep their own position.
   const std::vector<NodeTouch>& touches() const;
   uint64_t touches_trimmed() const;  // entries dropped from the front so far
-  // Jobs and queues changed since the last ClearDirty, each once, in no particular order.
+  // Dirty rows, each once, in no particular order, live or not. For open hooks: what changed (by
+  // Apply, by the session before, by its undo) since the open hooks ran last. For close hooks and
+  // statuses: what changed since the last close; a superset of what this session changed.
   const std::vector<JobId>& dirty_jobs() const;
   const std::vector<QueueId>& dirty_queues() const;
-  void ClearDirty();
+  const std::vector<JobId>& unpublished_jobs() const;
+  const std::vector<QueueId>& unpublished_queues() const;
+  void MarkUnpublished(JobId job);  // to be looked at by this close even if nothing changed
+  void ClearDirty();                // the session, after the open hooks
+  void ClearUnpublished();          // the session, at the end of its close
+
+  void SetObserver(TaskObserver* observer);  // at most one; nullptr: none
+
+  // Recounts every account and CHECKs that the kept ones are equal. O(everything).
+  void CheckConsistency() const;
+  // A hash of everything a session may change. Equal for equal states, whatever led there.
+  uint64_t Fingerprint() const;
 
  private:
   struct Impl;
+  void SortNodes() const;
   std::shared_ptr<Dictionary> dictionary_;
   Options options_;
-  Tables tables_;
+  mutable Tables tables_;
+  mutable bool order_stale_ = false;
   std::unique_ptr<Impl> impl_;
 };
 

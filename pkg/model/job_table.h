@@ -36,6 +36,7 @@ struct JobTable {
   util::IdVector<JobId, StatusCounts> counts;
   util::IdVector<JobId, int32_t> task_count;
   util::IdVector<JobId, int32_t> pending_best_effort;
+  util::IdVector<JobId, int32_t> pending_gated;
   util::IdVector<JobId, int32_t> releasing_on_node;
   util::IdVector<JobId, int32_t> role_minimum_total;
   // Sums of requests over statuses. allocated: the four allocated statuses; pipelined: Pipelined;
@@ -47,7 +48,8 @@ struct JobTable {
   util::IdVector<JobId, std::vector<SubJobId>> sub_jobs;
   // Grows with every change of the job's tasks, PodGroup or class; "untouched" compares it.
   util::IdVector<JobId, uint32_t> generation;
-  util::IdVector<JobId, std::shared_ptr<const JobSpec>> spec;  // null: no PodGroup (yet), or solo
+  // Null: no PodGroup (yet); such a job has no queue. A solo job has one made from its pod.
+  util::IdVector<JobId, std::shared_ptr<const JobSpec>> spec;
   util::IdVector<JobId, uint8_t> solo;
   util::IdVector<JobId, std::string> key;
   util::IdVector<JobId, std::vector<ConditionRow>> conditions;  // as the session has them

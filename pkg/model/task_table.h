@@ -68,6 +68,8 @@ struct TaskClassTable {
   // Classes with equal static keys (selectors, affinity, tolerations) have equal static answers.
   util::IdVector<TaskClassId, uint32_t> static_key;
   util::IdVector<TaskClassId, uint32_t> live_tasks;
+  // Grows when a row that no task has used for long is given to another class.
+  util::IdVector<TaskClassId, uint32_t> generation;
   size_t size() const { return pod.size(); }
 };
 

@@ -54,13 +54,16 @@ class NodeFilter {
   // per node.
   virtual void Filter(model::TaskId task, absl::Span<const model::NodeId> nodes,
                       absl::Span<ReasonId> out) = 0;
-  // Coupled filters: `task` has come to (added) or left `node`; update counts, report stale answers
-  // of the class of `reader` (classes with kept answers are asked one by one).
+  // Coupled filters: `task` has come to `node` or is about to leave it; update counts. Called for
+  // every change of the tables, also between sessions.
   virtual void OnTaskMoved(model::TaskId task, model::NodeId node, bool added) {
     (void)task, (void)node, (void)added;
   }
-  virtual void CollectDirty(model::TaskClassId reader, DirtySink& dirty) {
-    (void)reader;
+  // Coupled filters: which nodes' answers for tasks of class `reader` may have changed by entries
+  // of the touch log (Cluster::touches) at positions >= `since`. Classes with kept answers are
+  // asked one by one.
+  virtual void CollectDirty(model::TaskClassId reader, uint64_t since, DirtySink& dirty) {
+    (void)reader, (void)since;
     dirty.All();
   }
 };
@@ -77,7 +80,8 @@ class NodeScorer {
   // True: raw values change with the set of candidates itself (topology spread); nothing is kept
   // then.
   virtual bool depends_on_candidates() const { return false; }
-  // False (Skip): adds nothing for this task now.
+  // False (Skip): adds nothing for this task now. `candidates` is empty, and stands for every
+  // node, unless depends_on_candidates().
   virtual bool PreScore(model::TaskId task, absl::Span<const model::NodeId> candidates) {
     (void)task, (void)candidates;
     return true;
@@ -93,8 +97,8 @@ class NodeScorer {
   virtual void OnTaskMoved(model::TaskId task, model::NodeId node, bool added) {
     (void)task, (void)node, (void)added;
   }
-  virtual void CollectDirty(model::TaskClassId reader, DirtySink& dirty) {
-    (void)reader;
+  virtual void CollectDirty(model::TaskClassId reader, uint64_t since, DirtySink& dirty) {
+    (void)reader, (void)since;
     dirty.All();
   }
 

@@ -6,6 +6,7 @@
 #include "pkg/framework/extension/combinators.h"
 #include "pkg/framework/extension/node_points.h"
 #include "pkg/model/ids.h"
+#include "pkg/ports/decision_sink.h"
 
 namespace hekla::framework {
 
@@ -73,8 +74,11 @@ struct Points {
   TierIntersect<const EvictContext&, TaskSpan> unified_evictable;  // —
   TierUnion<TaskSpan> victim_tasks;                                // enabledVictim
   FirstReason pre_predicate;                                       // enablePredicate
+  // Called after the tables have changed.
   Broadcast<model::TaskId> allocate_event;    // —; Allocate, Pipeline, unevict
   Broadcast<model::TaskId> deallocate_event;  // —; Evict, unpipeline, unallocate
+  // Adds to a binding what the plugin has to have written first (volumes).
+  Broadcast<model::TaskId, ports::BindRequest&> bind_context;  // —
   FirstProvider<GradientList, model::JobId, model::HyperNodeId>
       gradient_for_job;  // enabledHyperNodeGradient
   FirstProvider<GradientList, model::SubJobId, model::HyperNodeId> gradient_for_sub_job;
