@@ -9,7 +9,7 @@
 // Errors: the status code says what the server answers, the message is the text it sends:
 //   kInvalidArgument     400 BadRequest
 //   kFailedPrecondition  422 Invalid, without group, kind or causes (`details` is {})
-//   kInternal            500 InternalError ("Internal error occurred: " is in front already)
+//   kInternal            500 without a reason
 //   kResourceExhausted   413 RequestEntityTooLarge
 // Source: RFC 6902, RFC 7386, spec kube-machinery 3.12.
 namespace hekla::apiserver::patch {
