@@ -116,7 +116,8 @@ TEST(QueueCodecTest, DecodeThenEncodeKeepsUnknownMembers) {
       "type":"t","dequeueStrategy":"fifo","extendClusters":[{"name":"c","weight":1}],
       "affinity":{"nodeGroupAffinity":{
         "requiredDuringSchedulingIgnoredDuringExecution":["g1"]},"other":{}}},
-    "status":{"state":"Open","running":3,"allocated":{"cpu":"500m"},"reservation":{"nodes":["n"]}}})");
+    "status":{"state":"Open","running":3,"allocated":{"cpu":"500m"},
+      "reservation":{"nodes":["n"]}}})");
   absl::StatusOr<Queue> queue = DecodeQueue(object);
   HEKLA_ASSERT_OK(queue);
   EXPECT_EQ(queue->spec.weight, 4);
