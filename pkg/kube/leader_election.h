@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "pkg/kube/event_recorder.h"
+#include "pkg/kube/executor.h"
+#include "pkg/kube/rest_client.h"
+
+namespace hekla::kube {
+
+// Makes sure that one of several processes leads, by a Lease (spec 1.18). Passive: answers of the
+// client and timers of the executor drive it.
+// How long a lease lasts is counted on this process's clock, from the moment a change of the record
+// was seen; clocks of different machines need not agree.
+// Threads: the executor's; Start and Stop from any.
+class LeaderElector {
+ public:
+  struct Options {
+    std::string ns = {};
+    std::string name = {};
+    std::string identity = {};  // "<hostname>_<uuid>"
+    absl::Duration lease_duration = absl::Seconds(15);
+    absl::Duration renew_deadline = absl::Seconds(10);
+    absl::Duration retry_period = absl::Seconds(2);
+    // Gives the lease away on Stop and on loss, so that others need not wait for its end.
+    bool release_on_cancel = false;
+    uint64_t seed = 1;
+  };
+  struct Callbacks {
+    std::function<void()> on_started_leading = nullptr;
+    // Always called once in the end, even if this process never led.
+    std::function<void()> on_stopped_leading = nullptr;
+    std::function<void(const std::string& identity)> on_new_leader = nullptr;
+  };
+
+  // Errors: kInvalidArgument unless lease > renew deadline > 1.2 x retry > 0 and names are set.
+  static absl::Status Validate(const Options& options);
+
+  // `client` should have a connection of its own; `events` may be null. Options must be valid.
+  LeaderElector(RestClient* client, Executor* executor, EventRecorder* events, Options options,
+                Callbacks callbacks);
+  ~LeaderElector();
+
+  void Start();
+  // Gives up. `done` (may be empty) comes on the executor when the lease is released or cannot be.
+  void Stop(std::function<void()> done);
+  bool IsLeader() const;
+  // kUnavailable when this process leads and its last renewal is older than lease + `tolerance`.
+  absl::Status Check(absl::Duration tolerance) const;
+
+ private:
+  class Core;
+  const std::shared_ptr<Core> core_;
+};
+
+}  // namespace hekla::kube
