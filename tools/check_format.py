@@ -40,6 +40,9 @@ def main():
         print("format: clang-format-14 is not installed, nothing checked")
         return 0
     stamps = sys.argv[2] if len(sys.argv) > 2 else ""
+    if stamps and not stamps.endswith(".json"):
+        print(f"format: the file for stamps must end with .json: {stamps}")
+        return 2
     style = source_tree.read(root, ".clang-format") if os.path.exists(
         os.path.join(root, ".clang-format")) else ""
     files = source_tree.cpp_files(root)
