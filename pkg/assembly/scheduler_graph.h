@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "pkg/http/client.h"
+#include "pkg/kube/authorizer.h"
+#include "pkg/scheduler/config_file.h"
+#include "pkg/scheduler/cycle_loop.h"
+#include "pkg/scheduler/scheduler.h"
+#include "pkg/util/clock.h"
+#include "pkg/util/executor.h"
+
+namespace hekla::assembly {
+
+// The whole scheduler as objects without threads: client, informers, cache, bind channel, events,
+// engine, cycle loop. Programs give it executors with threads, the simulation one that it drives.
+// Threads: Build, Start and the destructor from the owner's thread; what runs, runs on the
+// executors.
+class SchedulerGraph {
+ public:
+  struct Options {
+    std::vector<std::string> scheduler_names = {"volcano"};
+    std::string default_queue = "default";
+    scheduler::ConfigFile::Options config = {};
+    // Used in place of a file: tests, the simulation. Not watched.
+    std::optional<std::string> config_text = std::nullopt;
+    std::string config_name = "configuration";  // of config_text, for messages
+    scheduler::CycleLoop::Options cycles = {};
+    std::string api_path_prefix = {};  // of the server's URL
+    double api_qps = 2000;
+    double api_burst = 2000;
+    bool priority_class = true;
+    bool csi_storage = true;
+    uint64_t seed = 1;
+    // Cycles run only through RunOnce, not by themselves.
+    bool manual_cycles = false;
+  };
+  // All borrowed; they outlive the graph. `io` runs the client side (watches, decoding, writes),
+  // `session` the cycles; they may be the same. Both are stopped before the graph goes.
+  struct Deps {
+    http::Transport* transport = nullptr;
+    kube::Authorizer* authorizer = nullptr;  // may be null
+    util::Executor* io = nullptr;
+    util::Executor* session = nullptr;
+    const util::Clock* clock = nullptr;
+    // Called on the session executor when going on is impossible (a bad reload with
+    // config.require).
+    std::function<void(const absl::Status&)> on_fatal = nullptr;
+  };
+
+  // Reads the configuration and builds everything; nothing runs yet.
+  // Errors: those of scheduler::ConfigFile::Load.
+  static absl::StatusOr<std::unique_ptr<SchedulerGraph>> Build(Deps deps, Options options);
+  ~SchedulerGraph();
+  SchedulerGraph(const SchedulerGraph&) = delete;
+  SchedulerGraph& operator=(const SchedulerGraph&) = delete;
+
+  // Lists, watches and (unless manual_cycles) cycles begin.
+  void Start();
+  // No further cycle begins; what was decided is still sent. `done` comes on the io executor once
+  // nothing is in flight.
+  void Stop(std::function<void()> done);
+
+  // One cycle at once, on the caller's thread, which must be the session's. False until the initial
+  // lists are complete.
+  bool RunOnce();
+
+  // Every initial list of a needed kind is there. Any thread.
+  bool Ready() const;
+  // Writes (binds, statuses, events) that are queued or under way. Any thread.
+  size_t PendingWrites() const;
+  // Deltas that wait for the next cycle. Any thread.
+  size_t PendingDeltas() const;
+  scheduler::Scheduler& scheduler();
+  // All metrics in the text format. Any thread.
+  std::string MetricsText() const;
+
+ private:
+  struct Parts;
+  explicit SchedulerGraph(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace hekla::assembly
