@@ -74,6 +74,9 @@ class Session {
   const FitErrors* FindFitErrors(model::TaskId task) const;
   void ClearFitErrors(model::JobId job);
   void SetJobFitError(model::JobId job, std::string text);
+  // "pod group is not ready, 3 Pending, 3 minAvailable; Pending: …. Origin reason is …", as of now.
+  // Source: spec scheduler-core 8.6, E8.
+  std::string JobFitErrorText(model::JobId job) const;
 
   // A note on the PodGroup, sent at once. Source: spec scheduler-core 10.1.
   void RecordPodGroupEvent(model::JobId job, bool warning, absl::string_view reason,
