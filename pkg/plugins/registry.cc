@@ -1,0 +1,42 @@
+#include "pkg/plugins/registry.h"
+
+#include <memory>
+
+#include "pkg/plugins/conformance/conformance_plugin.h"
+#include "pkg/plugins/drf/drf_plugin.h"
+#include "pkg/plugins/gang/gang_plugin.h"
+#include "pkg/plugins/overcommit/overcommit_plugin.h"
+#include "pkg/plugins/priority/priority_plugin.h"
+#include "pkg/plugins/proportion/proportion_plugin.h"
+
+namespace hekla::plugins {
+namespace {
+
+using framework::Plugin;
+using framework::PluginDeps;
+using framework::PluginOption;
+
+template <typename T>
+std::unique_ptr<Plugin> MakePlain(const PluginOption&, const PluginDeps&) {
+  return std::make_unique<T>();
+}
+
+template <typename T>
+std::unique_ptr<Plugin> MakeWithArguments(const PluginOption& option, const PluginDeps&) {
+  return std::make_unique<T>(option.arguments);
+}
+
+}  // namespace
+
+framework::PluginRegistry AllPlugins() {
+  return {
+      {PriorityPlugin::kName, MakePlain<PriorityPlugin>},
+      {GangPlugin::kName, MakePlain<GangPlugin>},
+      {ConformancePlugin::kName, MakePlain<ConformancePlugin>},
+      {OvercommitPlugin::kName, MakeWithArguments<OvercommitPlugin>},
+      {DrfPlugin::kName, MakePlain<DrfPlugin>},
+      {ProportionPlugin::kName, MakePlain<ProportionPlugin>},
+  };
+}
+
+}  // namespace hekla::plugins
