@@ -115,8 +115,9 @@ class Cluster {
   // A hash of everything a session may change. Equal for equal states, whatever led there.
   uint64_t Fingerprint() const;
 
+  struct Impl;  // cluster_impl.h
+
  private:
-  struct Impl;
   void SortNodes() const;
   std::shared_ptr<Dictionary> dictionary_;
   Options options_;

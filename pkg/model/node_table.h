@@ -39,6 +39,7 @@ struct NodeTable {
   std::vector<NodeId> leaves;
   std::vector<NodeId> in_cluster_order;
   util::IdVector<NodeId, uint32_t> leaf_position;
+  uint64_t order_generation = 0;  // grows when the two orders change
   ResourceTotal total_allocatable;
 
   size_t size() const { return name.size(); }

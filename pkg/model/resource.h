@@ -26,6 +26,7 @@ class Resource {
     amounts_[dim] = amount;
   }
   void Add(ResourceDim dim, int64_t amount) { Set(dim, (*this)[dim] + amount); }
+  void Clear() { amounts_.clear(); }
   size_t size() const { return amounts_.size(); }
   absl::Span<const int64_t> amounts() const { return amounts_; }
 
