@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Builds Hekla and shows it at work on this machine alone: 20 hollow nodes, a queue, a gang that fits
+# and one that does not until a node is added. Everything is looked at with the real kubectl.
+# Exit code 0: all of it happened as it should.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/setup.sh
+
+preset=${HEKLA_DEMO_PRESET:-release}
+echo "Building (preset $preset) ..."
+mkdir -p "build/$preset"
+cmake --preset "$preset" >"build/$preset/cmake.log" 2>&1 || { cat "build/$preset/cmake.log"; exit 1; }
+cmake --build --preset "$preset" --target heklactl
+
+folder=$(mktemp -d)
+export KUBECONFIG="$folder/kubeconfig"
+playground=""
+finish() {
+  local code=$?
+  if [ -n "$playground" ]; then
+    kill -INT "$playground" 2>/dev/null || true
+    wait "$playground" 2>/dev/null || true
+  fi
+  [ $code = 0 ] || { echo; echo "The demo failed. Last lines of the playground:"; tail -n 20 "$folder/log"; }
+  rm -rf "$folder"
+  exit $code
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+bold="" plain=""
+if [ -t 1 ]; then bold=$'\033[1m' plain=$'\033[0m'; fi
+say() { printf '\n%s# %s%s\n' "$bold" "$*" "$plain"; }
+show() { printf '%s$ %s%s\n' "$bold" "$*" "$plain"; "$@"; }
+
+until_equal() {  # seconds expected command...: polls until the command prints what is expected
+  local end=$((SECONDS + $1)) expected=$2 got=""
+  shift 2
+  while [ $SECONDS -le $end ]; do
+    got=$("$@" 2>&1 || true)
+    [ "$got" = "$expected" ] && return 0
+    sleep 0.1
+  done
+  echo "waited in vain for \"$expected\" from: $*" >&2
+  echo "the last answer was: $got" >&2
+  return 1
+}
+
+gang() {  # name members: a PodGroup and its pods, 8 GPUs each, that start together or not at all
+  cat <<YAML
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: PodGroup
+metadata: {name: $1}
+spec: {queue: research, minMember: $2}
+YAML
+  local i
+  for ((i = 0; i < $2; ++i)); do
+    cat <<YAML
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: $1-$i
+  annotations: {scheduling.k8s.io/group-name: $1}
+spec:
+  schedulerName: volcano
+  containers:
+  - name: worker
+    image: trainer
+    resources:
+      requests: {cpu: "16", memory: 64Gi, nvidia.com/gpu: "8"}
+      limits: {nvidia.com/gpu: "8"}
+YAML
+  done
+}
+
+"build/$preset/bin/heklactl" playground --nodes 20 --node-cpu 32 --node-memory 128Gi --gpu 8 \
+  --kubeconfig "$KUBECONFIG" >"$folder/log" 2>&1 &
+playground=$!
+for _ in $(seq 100); do
+  [ -s "$KUBECONFIG" ] && kubectl get --raw /readyz >/dev/null 2>&1 && break
+  kill -0 "$playground" 2>/dev/null || exit 1
+  sleep 0.1
+done
+
+say "A cluster of 20 hollow nodes with 8 GPUs each, and a queue"
+show kubectl get nodes | head -n 5
+until_equal 10 20 bash -c 'kubectl get nodes --no-headers | wc -l'
+echo "... (20 nodes)"
+show kubectl apply -f config/samples/queue.yaml
+show kubectl get queue research
+
+say "A gang of 4 workers, one whole node each: it fits"
+gang fits 4 >"$folder/fits.yaml"
+show kubectl apply -f "$folder/fits.yaml" | head -n 2
+echo "..."
+until_equal 20 Running kubectl get podgroup fits -o 'jsonpath={.status.phase}'
+until_equal 20 "Running Running Running Running" \
+  kubectl get pod fits-0 fits-1 fits-2 fits-3 -o 'jsonpath={.items[*].status.phase}'
+show kubectl get podgroup fits
+show kubectl get pods -o wide
+
+say "A gang of 17, but only 16 nodes are free: not one of its pods starts"
+gang big 17 >"$folder/big.yaml"
+show kubectl apply -f "$folder/big.yaml" | head -n 2
+echo "..."
+reason="0/20 nodes are unavailable: 20 Insufficient nvidia.com/gpu."
+told() {
+  kubectl get podgroup big -o 'jsonpath={.status.conditions[?(@.type=="Unschedulable")].message}' |
+    grep -qF "$reason" && echo told
+}
+until_equal 20 told told
+until_equal 10 "" kubectl get pods -o \
+  'jsonpath={.items[?(@.metadata.annotations.scheduling\.k8s\.io/group-name=="big")].spec.nodeName}'
+show kubectl get podgroup big
+show kubectl get podgroup big -o 'jsonpath={.status.conditions[?(@.type=="Unschedulable")].message}{"\n"}'
+show kubectl get events --field-selector involvedObject.kind=Pod,reason=FailedScheduling \
+  -o 'custom-columns=POD:.involvedObject.name,MESSAGE:.message' | head -n 4
+
+say "One more node: the whole gang starts"
+kubectl get node node-19 -o json |
+  sed -e 's/node-19/node-20/g' -e '/"uid":/d' -e '/"resourceVersion":/d' -e '/"creationTimestamp":/d' \
+    >"$folder/node.json"
+show kubectl create -f "$folder/node.json"
+until_equal 20 Running kubectl get podgroup big -o 'jsonpath={.status.phase}'
+running() { kubectl get pods --no-headers --field-selector status.phase=Running | grep -c '^big-'; }
+until_equal 20 17 running
+show kubectl get podgroups
+echo
+echo "Both gangs run. Try it yourself: build/$preset/bin/heklactl playground"
