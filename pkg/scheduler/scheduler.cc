@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "glog/logging.h"
+#include "pkg/framework/scheduler_metrics.h"
 
 namespace hekla::scheduler {
 
@@ -75,6 +76,10 @@ std::string Scheduler::NextUid() {
                          0x8000 | (b >> 50), b & 0xffffffffffff);
 }
 
+double Scheduler::Elapsed(absl::Time since) const {
+  return absl::ToDoubleMilliseconds(deps_.clock->Now() - since);
+}
+
 bool Scheduler::RunOnce() {
   if (!deps_.source->Synced()) return false;
   const absl::Time start = deps_.clock->Now();
@@ -83,13 +88,19 @@ bool Scheduler::RunOnce() {
   if (config_changed_) Rebuild();
   CHECK(session_ != nullptr) << "no configuration";
 
+  framework::SchedulerMetrics* const metrics = deps_.metrics;
+  absl::Time before = deps_.clock->Now();
   session_->Open(NextUid());
+  if (metrics != nullptr) metrics->open_session.Observe(Elapsed(before));
   for (const std::string& name : config_.actions) {
+    before = deps_.clock->Now();
     ActionOf(name).Execute(*session_, config_.ArgumentsOf(name));
+    if (metrics != nullptr) metrics->action_latency.With({name})->Observe(Elapsed(before));
   }
   session_->Close();
 
   stats_.last = deps_.clock->Now() - start;
+  if (metrics != nullptr) metrics->e2e_latency.Observe(absl::ToDoubleMilliseconds(stats_.last));
   stats_.longest = std::max(stats_.longest, stats_.last);
   ++stats_.cycles;
   VLOG(4) << "cycle ended cycle=" << stats_.cycles << " seconds=" << stats_.last;

@@ -65,6 +65,7 @@ class Scheduler {
   void Rebuild();
   framework::Action& ActionOf(const std::string& name);
   std::string NextUid();
+  double Elapsed(absl::Time since) const;  // milliseconds
 
   const Deps deps_;
   util::Random random_;
