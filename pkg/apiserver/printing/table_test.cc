@@ -156,7 +156,7 @@ TEST(PodCellsTest, WideCellsAndConditions) {
                    "message":"The pod failed."}])js"));
 }
 
-TEST(CellsTest, OtherKinds) {
+TEST(CellsTest, NodesEventsServicesVolumes) {
   const struct {
     const char* group;
     const char* kind;
@@ -203,6 +203,17 @@ TEST(CellsTest, OtherKinds) {
       {"storage.k8s.io", "StorageClass", R"js({"metadata":{"name":"sc","annotations":
           {"storageclass.kubernetes.io/is-default-class":"true"}},"provisioner":"p"})js",
        R"js(["sc (default)","p","Delete","Immediate",false,"<unknown>"])js"},
+  };
+  for (const auto& c : cases) EXPECT_EQ(Cells(c.group, c.kind, c.object), c.cells) << c.kind;
+}
+
+TEST(CellsTest, WorkloadsAndTheRest) {
+  const struct {
+    const char* group;
+    const char* kind;
+    const char* object;
+    const char* cells;
+  } cases[] = {
       {"batch", "Job", R"js({"metadata":{"name":"j"},"spec":{"completions":3,
           "selector":{"matchLabels":{"a":"1"}},
           "template":{"spec":{"containers":[{"name":"c","image":"i"},{"name":"d","image":"k"}]}}},
