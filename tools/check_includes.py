@@ -93,7 +93,8 @@ def cmd_may_include(path, target):
     """path is a file of cmd/. Wiring and heklactl's subcommands join things; the rest stays small."""
     if re.match(r"^cmd/[^/]+/wiring\.cc$", path) or path.startswith("cmd/heklactl/"):
         return path.startswith("cmd/heklactl/") or not below(target, "pkg/apiserver")
-    return below(target, "pkg/util") or target.startswith(path.rsplit("/", 1)[0] + "/")
+    return target.startswith(path.rsplit("/", 1)[0] + "/") or any(
+        below(target, "pkg/" + library) for library in ("util", "http", "metrics"))
 
 
 def check_file(path, text):
