@@ -41,7 +41,11 @@ class Builder : public YAML::EventHandler {
  public:
   std::vector<Document> TakeDocuments() { return std::move(documents_); }
 
-  void OnDocumentStart(const YAML::Mark&) override {
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // The library does not advance over a token that can start no value (",", "]"), and would
+    // report empty documents there for ever.
+    if (mark.pos == document_start_) throw Finding{ToPosition(mark), "unexpected token"};
+    document_start_ = mark.pos;
     stack_.clear();
     anchors_.clear();
   }
@@ -81,6 +85,7 @@ class Builder : public YAML::EventHandler {
   void OnMapEnd() override { Close(); }
 
  private:
+  int document_start_ = -1;
   struct Frame {
     Value value;
     Marks marks;

@@ -19,6 +19,16 @@ constexpr size_t kMaxDepth = 512;
 // Objects with more members than this are checked for duplicates through a hash table.
 constexpr size_t kLinearMembers = 32;
 
+// A lone low surrogate ("\\udd1e") comes out of RapidJSON as three bytes that are no UTF-8; as in
+// Go's decoder it becomes U+FFFD, which is three bytes long, too.
+void ReplaceSurrogates(std::string& text) {
+  for (size_t i = 0; i + 2 < text.size(); ++i) {
+    if (text[i] == '\xED' && static_cast<unsigned char>(text[i + 1]) >= 0xA0) {
+      text.replace(i, 3, "\xEF\xBF\xBD");
+    }
+  }
+}
+
 // Builds a Value from RapidJSON's events.
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
@@ -34,10 +44,15 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
                                                      : Value(static_cast<double>(i)));
   }
   bool Double(double d) { return Add(Value(d)); }
-  bool String(const char* s, rapidjson::SizeType n, bool) { return Add(Value(std::string(s, n))); }
+  bool String(const char* s, rapidjson::SizeType n, bool) {
+    std::string text(s, n);
+    ReplaceSurrogates(text);
+    return Add(Value(std::move(text)));
+  }
   bool StartObject() { return Open(Value::MakeObject()); }
   bool Key(const char* s, rapidjson::SizeType n, bool) {
     stack_.back().key.assign(s, n);
+    ReplaceSurrogates(stack_.back().key);
     return true;
   }
   bool EndObject(rapidjson::SizeType) { return Close(); }

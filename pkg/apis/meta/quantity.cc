@@ -186,10 +186,12 @@ double Quantity::AsDouble() const { return static_cast<double>(nano()) / 1e9; }
 std::string Quantity::ToString() const {
   Int128 value = nano();
   if (value == 0) return "0";
-  if (format_ == Format::kBinarySi && (value >= 1024 * kNano || value <= -1024 * kNano)) {
+  // A number with a fraction keeps it: it is shown in the decimal family.
+  if (format_ == Format::kBinarySi && value % kNano == 0 &&
+      (value >= 1024 * kNano || value <= -1024 * kNano)) {
     static constexpr std::array<absl::string_view, 7> kSuffixes = {"",   "Ki", "Mi", "Gi",
                                                                    "Ti", "Pi", "Ei"};
-    value = DivideAwayFromZero(value, kNano);
+    value /= kNano;
     size_t power = 0;
     while (power + 1 < kSuffixes.size() && value % 1024 == 0) {
       value /= 1024;
