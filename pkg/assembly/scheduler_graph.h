@@ -40,6 +40,8 @@ class SchedulerGraph {
     bool priority_class = true;
     bool csi_storage = true;
     uint64_t seed = 1;
+    // Watches are renewed after [min, 2 * min); a simulation of months wants them long.
+    absl::Duration min_watch_time = absl::Minutes(5);
     // Cycles run only through RunOnce, not by themselves.
     bool manual_cycles = false;
   };
@@ -51,6 +53,7 @@ class SchedulerGraph {
     util::Executor* io = nullptr;
     util::Executor* session = nullptr;
     const util::Clock* clock = nullptr;
+    framework::SessionObserver* observer = nullptr;  // may be null
     // Called on the session executor when going on is impossible (a bad reload with
     // config.require).
     std::function<void(const absl::Status&)> on_fatal = nullptr;

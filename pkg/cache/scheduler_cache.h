@@ -48,6 +48,7 @@ class SchedulerCache final : public ports::SnapshotSource, public ports::Decisio
     // Makes the queues `root` and default_queue where they are missing.
     bool create_queues = true;
     size_t max_in_flight = 256;
+    absl::Duration min_watch_time = absl::Minutes(5);  // as kube::Reflector::Options
   };
   // All borrowed; they outlive the cache. `client` may be null: then nothing is watched or written,
   // objects come through Ingest and decisions are taken as done (tests, conformance runs).

@@ -19,6 +19,7 @@ namespace hekla::framework {
 
 class NodeSearch;
 class SchedulerMetrics;
+class SessionObserver;
 
 // What a session is opened with. All borrowed; they outlive the session.
 struct SessionDeps {
@@ -28,6 +29,7 @@ struct SessionDeps {
   ReasonTable* reasons = nullptr;
   NodeSearch* search = nullptr;         // kept over cycles
   SchedulerMetrics* metrics = nullptr;  // may be null
+  SessionObserver* observer = nullptr;  // may be null; Statement::Commit and Close call it
   // "volcano": owner of the SchedulerError texts and events.
   std::string scheduler_name = "volcano";
 };

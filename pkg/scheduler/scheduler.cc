@@ -64,6 +64,7 @@ void Scheduler::Rebuild() {
                              .reasons = &reasons_,
                              .search = search_.get(),
                              .metrics = deps_.metrics,
+                             .observer = deps_.observer,
                              .scheduler_name = deps_.plugin_deps.scheduler_name},
       std::move(slots), config_.actions);
   config_changed_ = false;

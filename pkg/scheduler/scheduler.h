@@ -40,6 +40,7 @@ class Scheduler {
     const framework::ActionRegistry* actions = nullptr;
     framework::PluginDeps plugin_deps;
     framework::SchedulerMetrics* metrics = nullptr;  // may be null
+    framework::SessionObserver* observer = nullptr;  // may be null
     uint64_t seed = 0;                               // of session ids
   };
 
