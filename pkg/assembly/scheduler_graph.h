@@ -82,6 +82,9 @@ class SchedulerGraph {
   size_t PendingWrites() const;
   // Deltas that wait for the next cycle. Any thread.
   size_t PendingDeltas() const;
+  // What cycles took so far. Any thread.
+  scheduler::CycleStats Stats() const;
+  // On the session executor only.
   scheduler::Scheduler& scheduler();
   // All metrics in the text format. Any thread.
   std::string MetricsText() const;
