@@ -37,6 +37,7 @@ class SchedulerGraph {
     std::string api_path_prefix = {};  // of the server's URL
     double api_qps = 2000;
     double api_burst = 2000;
+    std::vector<std::string> node_selector = {};  // `key:value`, ORed
     bool priority_class = true;
     bool csi_storage = true;
     uint64_t seed = 1;
