@@ -2,10 +2,13 @@
 
 #include <memory>
 
+#include "pkg/plugins/binpack/binpack_plugin.h"
 #include "pkg/plugins/conformance/conformance_plugin.h"
 #include "pkg/plugins/drf/drf_plugin.h"
 #include "pkg/plugins/gang/gang_plugin.h"
+#include "pkg/plugins/nodeorder/nodeorder_plugin.h"
 #include "pkg/plugins/overcommit/overcommit_plugin.h"
+#include "pkg/plugins/predicates/predicates_plugin.h"
 #include "pkg/plugins/priority/priority_plugin.h"
 #include "pkg/plugins/proportion/proportion_plugin.h"
 
@@ -26,6 +29,11 @@ std::unique_ptr<Plugin> MakeWithArguments(const PluginOption& option, const Plug
   return std::make_unique<T>(option.arguments);
 }
 
+template <typename T>
+std::unique_ptr<Plugin> MakeWithDeps(const PluginOption& option, const PluginDeps& deps) {
+  return std::make_unique<T>(option.arguments, deps);
+}
+
 }  // namespace
 
 framework::PluginRegistry AllPlugins() {
@@ -35,7 +43,10 @@ framework::PluginRegistry AllPlugins() {
       {ConformancePlugin::kName, MakePlain<ConformancePlugin>},
       {OvercommitPlugin::kName, MakeWithArguments<OvercommitPlugin>},
       {DrfPlugin::kName, MakePlain<DrfPlugin>},
+      {PredicatesPlugin::kName, MakeWithDeps<PredicatesPlugin>},
       {ProportionPlugin::kName, MakePlain<ProportionPlugin>},
+      {NodeorderPlugin::kName, MakeWithArguments<NodeorderPlugin>},
+      {BinpackPlugin::kName, MakeWithArguments<BinpackPlugin>},
   };
 }
 
