@@ -5,21 +5,12 @@ usage: check_format.py [ROOT] [STAMPS]   STAMPS: file that remembers what was al
 """
 import concurrent.futures
 import hashlib
-import json
 import os
 import shutil
 import subprocess
 import sys
 
 import source_tree
-
-
-def load(stamps):
-    try:
-        with open(stamps, encoding="utf-8") as f:
-            return set(json.load(f))
-    except (OSError, ValueError, TypeError):
-        return set()
 
 
 def bad_files(tool, root, paths):
@@ -40,23 +31,18 @@ def main():
         print("format: clang-format-14 is not installed, nothing checked")
         return 0
     stamps = sys.argv[2] if len(sys.argv) > 2 else ""
-    if stamps and not stamps.endswith(".json"):
-        print(f"format: the file for stamps must end with .json: {stamps}")
-        return 2
     style = source_tree.read(root, ".clang-format") if os.path.exists(
         os.path.join(root, ".clang-format")) else ""
     files = source_tree.cpp_files(root)
     keys = {p: hashlib.sha1((style + "\0" + p.rsplit(".", 1)[-1] + source_tree.read(root, p)).encode())
                .hexdigest() for p in files}
-    good = load(stamps) if stamps else set()
+    good = source_tree.load_stamps(stamps)
     todo = [p for p in files if keys[p] not in good]
     workers = os.cpu_count() or 1
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         bad = sorted(sum(pool.map(lambda part: bad_files(tool, root, part),
                                   [todo[i::workers] for i in range(workers)]), []))
-    if stamps:
-        with open(stamps, "w", encoding="utf-8") as f:
-            json.dump(sorted(keys[p] for p in files if p not in bad), f)
+    source_tree.save_stamps(stamps, [keys[p] for p in files if p not in bad])
     return source_tree.report("format", [f"{p}:1: run clang-format-14 -i {p}" for p in bad], len(files))
 
 

@@ -4,9 +4,11 @@
 A header that is the first include of some source is proven by the ordinary build; only the others
 are compiled here, through ccache where there is one.
 
-usage: check_headers.py [ROOT] [COMPILER]
+usage: check_headers.py [ROOT] [COMPILER] [STAMPS]
+STAMPS: file (.json) that remembers headers found good, by their content and that of what they include
 """
 import concurrent.futures
+import hashlib
 import os
 import re
 import shutil
@@ -43,6 +45,18 @@ def compile_alone(root, compiler, header, folder):
     return "" if done.returncode == 0 else done.stderr.decode(errors="replace").strip()
 
 
+def content_key(header, texts, salt):
+    """Hash of a header and of everything of ours that it includes."""
+    seen, todo = set(), [header]
+    while todo:
+        path = todo.pop()
+        if path in texts and path not in seen:
+            seen.add(path)
+            todo += INCLUDE.findall(texts[path])
+    together = "\0".join(p + "\0" + texts[p] for p in sorted(seen))
+    return hashlib.sha1((salt + header + "\0" + together).encode()).hexdigest()
+
+
 def main():
     root = source_tree.root_argument()
     compiler = sys.argv[2] if len(sys.argv) > 2 else "g++"
@@ -62,12 +76,18 @@ def main():
             findings.append(f"{path}:1: the first include is {own}")
         if first in known:
             proven.add(first)
+    stamps = sys.argv[3] if len(sys.argv) > 3 else ""
+    good = source_tree.load_stamps(stamps)
+    texts = {h: source_tree.read(root, h) for h in headers}
+    keys = {h: content_key(h, texts, compiler) for h in headers if h not in proven}
     with tempfile.TemporaryDirectory() as folder:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            rest = [h for h in headers if h not in proven]
+            rest = [h for h in keys if keys[h] not in good]
             for header, out in zip(rest, pool.map(lambda h: compile_alone(root, compiler, h, folder), rest)):
                 if out:
                     findings.append(f"{header}:1: does not compile alone\n{out}")
+                    del keys[header]
+    source_tree.save_stamps(stamps, keys.values())
     return source_tree.report("headers", findings, len(headers))
 
 

@@ -1,4 +1,5 @@
 """What all checks share: the list of files, their text, and how findings are printed."""
+import json
 import os
 import subprocess
 import sys
@@ -63,3 +64,21 @@ def report(name, findings, checked):
         print(finding)
     print(f"{name}: {checked} files, {len(findings)} findings")
     return 1 if findings else 0
+
+
+def load_stamps(path):
+    """Keys of what an earlier run found good; none without a file. Only .json files are taken, so that
+    a source given by mistake is not overwritten."""
+    if path and not path.endswith(".json"):
+        sys.exit(f"the file for stamps must end with .json: {path}")
+    try:
+        with open(path, encoding="utf-8") as f:
+            return set(json.load(f))
+    except (OSError, ValueError, TypeError):
+        return set()
+
+
+def save_stamps(path, keys):
+    if path:
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(sorted(keys), f)
