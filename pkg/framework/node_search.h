@@ -58,6 +58,8 @@ class NodeSearch {
   // Called by the session at open, after plugins have registered: configuration and dirty rows.
   void Attach(Session& session);
   void Detach();
+  // Called when a session's configuration ends: its plugins are not told of moves any more.
+  void Forget();
 
   SearchResult Best(model::TaskId task, const NodeSet& set, const SearchOptions& options);
   // Why nothing was found: reasons of every node in the set, counted. Runs the filters where no
@@ -65,13 +67,14 @@ class NodeSearch {
   void Explain(model::TaskId task, const NodeSet& set, const SearchOptions& options,
                FitErrors& out);
 
-  // One node, asked directly: reasons appended (several per node are possible); true if it fits.
+  // One node, asked directly about what the plugins say (not its room): reasons appended (several
+  // per node are possible); true if it fits.
   bool Check(model::TaskId task, model::NodeId node, std::vector<ReasonId>* reasons);
   // Total score of each node as if `nodes` were the candidates. For probes, preempt and tests.
   void Scores(model::TaskId task, absl::Span<const model::NodeId> nodes, absl::Span<double> out);
 
  private:
-  struct Impl;
+  class Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -30,6 +30,8 @@ struct SessionDeps {
   NodeSearch* search = nullptr;         // kept over cycles
   SchedulerMetrics* metrics = nullptr;  // may be null
   SessionObserver* observer = nullptr;  // may be null; Statement::Commit and Close call it
+  // Gate SchedulingGatesQueueAdmission: allocate asks for the removal of opted-in queue gates.
+  bool queue_admission_gates = false;
   // "volcano": owner of the SchedulerError texts and events.
   std::string scheduler_name = "volcano";
 };
@@ -71,10 +73,14 @@ class Session {
   bool SubJobReady(model::SubJobId sub_job) const;  // job rule where there is no policy
   bool SubJobPipelined(model::SubJobId sub_job) const;
 
-  // Fit errors of this session.
+  // Refusals of each task's last try; they are kept until its job is tried again.
   FitErrors& FitErrorsOf(model::TaskId task);
   const FitErrors* FindFitErrors(model::TaskId task) const;
   void ClearFitErrors(model::JobId job);
+  // A task of the same role and sub-job has been refused in this session.
+  bool RoleHasFailed(model::TaskId task) const;
+  // Likewise by role; also of tasks without a role.
+  bool RoleHasFailed(model::SubJobId sub_job, model::Symbol role) const;
   void SetJobFitError(model::JobId job, std::string text);
   // "pod group is not ready, 3 Pending, 3 minAvailable; Pending: …. Origin reason is …", as of now.
   // Source: spec scheduler-core 8.6, E8.
@@ -84,6 +90,12 @@ class Session {
   void RecordPodGroupEvent(model::JobId job, bool warning, absl::string_view reason,
                            std::string message);
   void SetJobCondition(model::JobId job, model::ConditionRow condition);
+
+  // Backfill's placement: outside of statements; once the job is ready, everything of it that is
+  // Allocated is committed.
+  void AllocateAtOnce(model::TaskId task, model::NodeId node);
+  // Takes a task from the place that a kept statement reserved for it.
+  void Unpipeline(model::TaskId task);
 
   // `uid` is the transition id of conditions written by this cycle.
   void Open(absl::string_view uid);
@@ -95,6 +107,14 @@ class Session {
   State& state() { return *state_; }  // framework internals: statements, close
 
  private:
+  friend class Statement;
+  // Marks the task Binding and makes the request that binds it.
+  ports::BindRequest Dispatch(model::TaskId task);
+  void ObserveDispatch(model::TaskId task);
+  void UndoKept();
+  absl::Time TimeIfMeasured() const;
+  double Milliseconds(absl::Time since) const;
+
   SessionDeps deps_;
   std::string uid_;
   absl::Time now_;

@@ -67,6 +67,7 @@ class Statement {
   void Replay(const std::vector<UndoRecord>& operations);
 
  private:
+  void Do(OpKind op, model::TaskId task, model::NodeId node, uint8_t reason, bool evictions);
   void Reverse(const UndoRecord& record);
   Session* session_;
   std::vector<UndoRecord> log_;

@@ -33,8 +33,9 @@ std::string OwnerKey(const PodOwnerSpec& owner) {
   return Join(kKinds[static_cast<int>(owner.kind)], Join(owner.namespace_name, owner.name));
 }
 
-// One overload per kind of delta.
-struct Applier {
+}  // namespace
+
+struct Cluster::Impl::Applier {
   Cluster::Impl& impl;
   VolumeTable& volumes;
 
@@ -101,8 +102,6 @@ struct Applier {
   void operator()(const EvictFailed& d) { impl.OnEvictFailed(d); }
 };
 
-}  // namespace
-
 Cluster::Impl::Impl(Cluster& c)
     : cluster(c), t(c.tables_), dict(*c.dictionary_), interner(c.tables_.classes, *c.dictionary_) {}
 
@@ -115,7 +114,7 @@ Cluster::~Cluster() = default;
 
 void Cluster::Apply(const Delta& delta) {
   impl_->WidenIfNeeded();
-  std::visit(Applier{*impl_, tables_.volumes}, delta);
+  std::visit(Impl::Applier{*impl_, tables_.volumes}, delta);
 }
 
 void Cluster::MoveTask(TaskId task, TaskStatus status, NodeId node) {
@@ -176,6 +175,7 @@ const std::vector<JobId>& Cluster::unpublished_jobs() const {
 const std::vector<QueueId>& Cluster::unpublished_queues() const {
   return impl_->unpublished_queues.list();
 }
+const std::vector<JobId>& Cluster::waiting_jobs() const { return impl_->waiting_jobs; }
 void Cluster::MarkUnpublished(JobId job) { impl_->unpublished_jobs.Mark(job); }
 
 void Cluster::ClearDirty() {

@@ -108,6 +108,10 @@ class Cluster {
   void ClearDirty();                // the session, after the open hooks
   void ClearUnpublished();          // the session, at the end of its close
 
+  // Jobs that an action may have something to do for: with a Pending or Pipelined task, or whose
+  // phase is Pending. In no particular order.
+  const std::vector<JobId>& waiting_jobs() const;
+
   void SetObserver(TaskObserver* observer);  // at most one; nullptr: none
 
   // Recounts every account and CHECKs that the kept ones are equal. O(everything).
@@ -115,9 +119,8 @@ class Cluster {
   // A hash of everything a session may change. Equal for equal states, whatever led there.
   uint64_t Fingerprint() const;
 
-  struct Impl;  // cluster_impl.h
-
  private:
+  class Impl;
   void SortNodes() const;
   std::shared_ptr<Dictionary> dictionary_;
   Options options_;

@@ -39,8 +39,13 @@ NodeUse UseOf(TaskStatus status, NodeId node);
 
 void AddSigned(Resource& to, const Resource& amounts, int sign);
 
-struct Cluster::Impl {
+class Cluster::Impl {
+ public:
   explicit Impl(Cluster& cluster);
+
+ private:
+  friend class Cluster;
+  struct Applier;  // one overload per kind of delta
 
   // Nodes (cluster_nodes.cc).
   NodeId FindOrMakeNode(absl::string_view name);
@@ -91,6 +96,7 @@ struct Cluster::Impl {
   void SetQueue(JobId job, QueueId queue);
   QueueId QueueOf(const JobSpec& spec) const;
   void MarkJob(JobId job);
+  void UpdateWaiting(JobId job);
 
   // Queues and everything else (cluster_queues.cc).
   void UpsertQueue(const std::shared_ptr<const QueueSpec>& spec);
@@ -125,6 +131,8 @@ struct Cluster::Impl {
 
   absl::flat_hash_map<std::string, JobId> job_by_key;
   util::IdVector<JobId, uint32_t> queue_slot;
+  std::vector<JobId> waiting_jobs;
+  util::IdVector<JobId, uint32_t> waiting_slot;  // 1 + position in waiting_jobs; 0: not there
   std::vector<JobId> free_jobs;
   util::IdVector<SubJobId, std::vector<std::pair<int32_t, int32_t>>> priority_counts;
   std::vector<SubJobId> free_sub_jobs;

@@ -77,6 +77,27 @@ void Cluster::Impl::MarkJob(JobId job) {
   dirty_jobs.Mark(job);
   unpublished_jobs.Mark(job);
   if (t.jobs.queue[job].valid()) MarkQueue(t.jobs.queue[job]);
+  UpdateWaiting(job);
+}
+
+void Cluster::Impl::UpdateWaiting(JobId job) {
+  const JobTable& j = t.jobs;
+  const StatusCounts& counts = j.counts[job];
+  const bool waits =
+      j.live[job] && j.spec[job] != nullptr &&
+      (counts[TaskStatus::kPending] + counts[TaskStatus::kPipelined] > 0 || j.IsPendingPhase(job));
+  uint32_t& slot = waiting_slot.Grow(job);
+  if (waits == (slot != 0)) return;
+  if (waits) {
+    waiting_jobs.push_back(job);
+    slot = static_cast<uint32_t>(waiting_jobs.size());
+    return;
+  }
+  const JobId last = waiting_jobs.back();
+  waiting_jobs[slot - 1] = last;
+  waiting_slot[last] = slot;
+  waiting_jobs.pop_back();
+  slot = 0;
 }
 
 JobId Cluster::Impl::FindOrMakeJob(const std::string& key) {
@@ -144,8 +165,8 @@ void Cluster::Impl::FreeJobIfUnused(JobId job) {
   for (auto* sums : {&j.allocated, &j.pipelined, &j.pending, &j.total, &j.gated}) {
     (*sums)[job].Clear();
   }
-  MarkJob(job);
   j.live[job] = 0;
+  MarkJob(job);
   job_by_key.erase(j.key[job]);
   free_jobs.push_back(job);
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 
 #include "glog/logging.h"
 #include "pkg/model/cluster_impl.h"
@@ -21,6 +22,18 @@ bool SameButPlacement(const TaskSpec& a, const TaskSpec& b) {
          a.revocable_zone == b.revocable_zone && a.ours == b.ours && a.gated == b.gated &&
          a.only_queue_gate == b.only_queue_gate && a.queue_gate_opt_in == b.queue_gate_opt_in &&
          a.nominated_node == b.nominated_node && a.host_error == b.host_error;
+}
+
+// The number behind the last dash, of names with at least three parts.
+int64_t PodIndex(absl::string_view name) {
+  const size_t dash = name.rfind('-');
+  if (dash == absl::string_view::npos || dash == 0 || name.rfind('-', dash - 1) == name.npos) {
+    return -1;
+  }
+  const absl::string_view digits = name.substr(dash + 1);
+  int64_t index = 0;
+  const auto r = std::from_chars(digits.data(), digits.data() + digits.size(), index);
+  return r.ec == std::errc() && r.ptr == digits.data() + digits.size() ? index : -1;
 }
 
 }  // namespace
@@ -57,6 +70,7 @@ TaskId Cluster::Impl::NewTask() {
     k.gated.resize(n);
     k.pipeline_evicted.resize(n);
     k.role.resize(n);
+    k.pod_index.resize(n);
     k.namespace_id.resize(n);
     k.last_transaction.resize(n);
     k.pod.resize(n);
@@ -98,6 +112,7 @@ void Cluster::Impl::SetColumns(TaskId task, const TaskSpec& spec) {
   k.best_effort[task] = spec.pod->best_effort ? 1 : 0;
   k.gated[task] = spec.gated ? 1 : 0;
   k.role[task] = spec.role;
+  k.pod_index[task] = PodIndex(spec.name);
   k.namespace_id[task] = FindOrMakeNamespace(spec.namespace_name);
 }
 

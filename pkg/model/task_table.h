@@ -36,6 +36,7 @@ struct TaskTable {
   util::IdVector<TaskId, uint8_t> gated;
   util::IdVector<TaskId, uint8_t> pipeline_evicted;  // pipelined onto room that evictions make
   util::IdVector<TaskId, Symbol> role;
+  util::IdVector<TaskId, int64_t> pod_index;  // number at the end of the name; -1: none
   util::IdVector<TaskId, NamespaceId> namespace_id;
   util::IdVector<TaskId, LastTransaction> last_transaction;
   util::IdVector<TaskId, const PodTemplate*> pod;  // borrowed from spec

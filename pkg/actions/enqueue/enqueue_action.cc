@@ -1,0 +1,49 @@
+#include "pkg/actions/enqueue/enqueue_action.h"
+
+#include "absl/strings/str_cat.h"
+#include "pkg/actions/common/job_queues.h"
+
+namespace hekla::actions {
+namespace {
+
+bool Admit(framework::Session& session, model::JobId job, model::QueueId queue) {
+  const model::JobTable& jobs = session.tables().jobs;
+  if (!session.tables().queues.IsOpen(queue)) {
+    session.SetJobFitError(job, NotOpenText(session, queue));
+    return false;
+  }
+  if (jobs.spec[job]->min_resources.has_value() && !session.points().job_enqueueable(job)) {
+    session.SetJobFitError(
+        job, absl::StrCat("not admitted to queue \"", session.tables().queues.name[queue],
+                          "\" yet: no room for its minResources"));
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void EnqueueAction::Execute(framework::Session& session, const framework::Arguments& arguments) {
+  (void)arguments;
+  const model::JobTable& jobs = session.tables().jobs;
+  jobs_.clear();
+  for (model::JobId job : session.cluster().waiting_jobs()) {
+    if (InSession(jobs, job) && jobs.IsPendingPhase(job)) jobs_.push_back(job);
+  }
+  if (jobs_.empty()) return;
+  JobQueues queues(session, jobs_);
+  while (!queues.empty()) {
+    const model::QueueId queue = queues.PopQueue();
+    auto& pending = queues.JobsOf(queue);
+    if (pending.empty()) continue;
+    const model::JobId job = pending.Pop();
+    if (Admit(session, job, queue)) {
+      session.points().job_enqueued(job);
+      session.SetJobFitError(job, "");
+      session.cluster().SetPhase(job, model::PodGroupPhase::kInqueue);
+    }
+    queues.PushQueue(queue);
+  }
+}
+
+}  // namespace hekla::actions

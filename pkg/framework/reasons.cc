@@ -1,0 +1,60 @@
+#include "pkg/framework/reasons.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace hekla::framework {
+
+ReasonId ReasonTable::Intern(Code code, absl::string_view text) {
+  std::string key = absl::StrCat(static_cast<int>(code), "/", text);
+  auto [it, fresh] = index_.try_emplace(std::move(key));
+  if (fresh) {
+    it->second = ReasonId(static_cast<uint32_t>(entries_.size()));
+    entries_.push_back({code, std::string(text)});
+  }
+  return it->second;
+}
+
+void FitErrors::Add(ReasonId reason, int32_t times) {
+  for (auto& [known, count] : counts) {
+    if (known != reason) continue;
+    count += times;
+    return;
+  }
+  counts.emplace_back(reason, times);
+}
+
+std::string Render(const FitErrors& errors, const ReasonTable& reasons) {
+  std::string text;
+  if (!errors.hyper_node.empty()) absl::StrAppend(&text, "In hyperNode ", errors.hyper_node, ": ");
+  if (errors.custom_head.empty()) {
+    absl::StrAppend(&text, "0/", errors.nodes, " nodes are unavailable");
+  } else {
+    absl::StrAppend(&text, errors.custom_head);
+  }
+  if (errors.nodes == 0) return text;
+  // Two ids may share a text (with different codes): they are one line of the list.
+  std::vector<std::pair<absl::string_view, int32_t>> by_text;
+  for (const auto& [reason, count] : errors.counts) {
+    const absl::string_view reason_text = reasons.text(reason);
+    if (reason_text.empty()) continue;
+    auto same = std::find_if(by_text.begin(), by_text.end(),
+                             [&](const auto& entry) { return entry.first == reason_text; });
+    if (same == by_text.end()) {
+      by_text.emplace_back(reason_text, count);
+    } else {
+      same->second += count;
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [reason_text, count] : by_text) {
+    lines.push_back(absl::StrCat(count, " ", reason_text));
+  }
+  std::sort(lines.begin(), lines.end());
+  absl::StrAppend(&text, ": ", absl::StrJoin(lines, ", "), ".");
+  return text;
+}
+
+}  // namespace hekla::framework

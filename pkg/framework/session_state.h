@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "pkg/framework/scheduler_metrics.h"
+#include "pkg/framework/session.h"
+#include "pkg/util/id_vector.h"
+
+// Inside of Session; included by the framework's sources only.
+namespace hekla::framework {
+
+struct Session::State {
+  // Operations of statements that were kept: reversed, newest first, at close. An operation whose
+  // task is no longer as it left it has been dealt with elsewhere (committed, un-pipelined).
+  std::vector<UndoRecord> kept;
+  std::vector<std::string> eviction_reasons;
+  int32_t open_statements = 0;
+
+  // Refusals of the last try of each task. They outlive the session, so that a job that is looked
+  // at without being tried still knows why it waits. `owner` tells a reused row.
+  struct TaskErrors {
+    uint64_t owner = 0;
+    FitErrors errors;
+  };
+  util::IdVector<model::TaskId, TaskErrors> fit_errors;
+  absl::flat_hash_set<std::pair<model::SubJobId, model::Symbol>> failed_roles;
+  struct JobNote {
+    uint64_t owner = 0;
+    std::string fit_error;
+    uint64_t event_hash = 0;     // of the last Unschedulable event
+    uint64_t attempted = 0;      // number of the session that tried the job last
+    uint64_t dispatched = 0;     // number of the session that committed tasks of it last
+    uint64_t condition_set = 0;  // number of the session that set Unschedulable last
+  };
+  util::IdVector<model::JobId, JobNote> notes;
+
+  // What was sent last, and on which version of the object.
+  struct SentStatus {
+    uint64_t owner = 0;
+    int64_t resource_version = -1;
+    ports::PodGroupStatus status;
+  };
+  util::IdVector<model::JobId, SentStatus> sent;
+  struct SentCondition {
+    uint64_t owner = 0;
+    uint64_t text = 0;
+  };
+  util::IdVector<model::TaskId, SentCondition> sent_conditions;
+  struct SentQueue {
+    int64_t resource_version = -1;
+    std::vector<std::pair<std::string, std::string>> allocated;
+  };
+  util::IdVector<model::QueueId, SentQueue> sent_queues;
+
+  std::shared_ptr<metrics::Histogram> assumed;  // one series, looked up once
+  struct PluginTimes {
+    std::shared_ptr<metrics::Histogram> open, close;
+  };
+  std::vector<PluginTimes> plugin_times;  // empty without metrics
+
+  uint64_t number = 0;  // of the session, counted from 1
+};
+
+// Who a row belongs to, for notes that outlive it.
+uint64_t OwnerOf(const model::TaskTable& tasks, model::TaskId task);
+uint64_t OwnerOf(const model::JobTable& jobs, model::JobId job);
+
+Session::State::JobNote& NoteOf(Session& session, model::JobId job);
+
+// Why a task waits. Source: spec scheduler-core 8.6, TaskSchedulingReason.
+struct WaitReason {
+  absl::string_view reason;
+  std::string message;  // only with `with_message`
+  model::NodeId nominated;
+};
+WaitReason TaskWaitReason(const Session& session, model::TaskId task, bool with_message);
+
+// The phase that follows from the counts. Source: spec scheduler-core 4.5, E6.
+model::PodGroupPhase NextPhase(const model::JobTable& jobs, model::JobId job, bool unschedulable);
+
+// Statuses, conditions and events of the jobs that changed (job_status.cc).
+void PublishJobs(Session& session);
+// Status of the queues that changed, and of their ancestors (queue_status.cc).
+void PublishQueues(Session& session);
+
+// A canonical quantity of `amount` in a unit, as Go writes it.
+std::string FormatAmount(int64_t amount, model::ResourceUnit unit, absl::string_view name);
+
+}  // namespace hekla::framework
