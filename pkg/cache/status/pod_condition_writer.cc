@@ -1,0 +1,136 @@
+#include "pkg/cache/status/pod_condition_writer.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "glog/logging.h"
+#include "pkg/apis/core/pod.h"
+#include "pkg/kube/api_status.h"
+
+namespace hekla::cache {
+namespace {
+
+using apis::json::Value;
+
+constexpr int kConflictTries = 5;
+
+std::string KeyOf(const ports::PodConditionWrite& write) {
+  return absl::StrCat(write.namespace_name, "/", write.name);
+}
+
+bool SameCondition(const model::TaskSpec& task, const ports::PodConditionWrite& write) {
+  const auto& old = task.scheduled_condition;
+  return old && old->status == "False" && old->reason == write.reason &&
+         old->message == write.message;
+}
+
+bool Nominates(const model::TaskSpec& task, const ports::PodConditionWrite& write) {
+  return !write.nominated_node.empty() && write.nominated_node != task.nominated_node;
+}
+
+}  // namespace
+
+struct PodConditionWriter::Item {
+  ports::PodConditionWrite write;
+  int conflicts = 0;
+};
+
+const model::TaskSpec* PodConditionWriter::Known(const ports::PodConditionWrite& write) const {
+  const PodStore::Entry* entry = context_->stores->pods().Find(KeyOf(write));
+  if (entry == nullptr || entry->spec->uid != write.uid) return nullptr;
+  return entry->spec->node.empty() ? entry->spec.get() : nullptr;
+}
+
+void PodConditionWriter::Write(ports::PodConditionWrite write) {
+  const model::TaskSpec* task = Known(write);
+  if (task == nullptr || (SameCondition(*task, write) && !Nominates(*task, write))) return;
+  const std::string key = KeyOf(write);
+  if (auto it = deferred_.find(key); it != deferred_.end()) {
+    it->second = std::move(write);  // takes the turn of the one that waits
+    return;
+  }
+  const auto& old = task->scheduled_condition;
+  const bool message_only =
+      old && old->status == "False" && old->reason == write.reason && !Nominates(*task, write);
+  const absl::Duration delay = throttle_.Delay(key, message_only, context_->io->Now());
+  if (delay <= absl::ZeroDuration()) {
+    Submit(std::move(write));
+    return;
+  }
+  deferred_[key] = std::move(write);
+  context_->After(delay, [this, key] {
+    auto it = deferred_.find(key);
+    if (it == deferred_.end()) return;
+    ports::PodConditionWrite latest = std::move(it->second);
+    deferred_.erase(it);
+    Submit(std::move(latest));
+  });
+}
+
+void PodConditionWriter::Submit(ports::PodConditionWrite write) {
+  auto item = std::make_shared<Item>();
+  item->write = std::move(write);
+  context_->channel->SubmitLatest(
+      Lane::kCondition, KeyOf(item->write),
+      [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
+}
+
+void PodConditionWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
+  const ports::PodConditionWrite& w = item->write;
+  const model::TaskSpec* task = Known(w);
+  if (task == nullptr || (SameCondition(*task, w) && !Nominates(*task, w))) {
+    done(absl::OkStatus());
+    return;
+  }
+  context_->Event(PodReference(w.namespace_name, w.name, w.uid), /*warning=*/true,
+                  "FailedScheduling", w.message);
+  Read(item, std::move(done));
+}
+
+void PodConditionWriter::Read(const ItemPtr& item, WriteChannel::Done done) {
+  const kube::ResourceClient pods(context_->client, PodResource());
+  pods.Get({item->write.namespace_name, item->write.name, ""},
+           context_->OnIo<absl::StatusOr<Value>>([this, item, done](absl::StatusOr<Value> pod) {
+             if (!pod.ok()) {
+               done(pod.status());
+             } else if (pod->At("metadata").GetString("uid") != item->write.uid ||
+                        !pod->At("spec").GetString("nodeName").empty()) {
+               done(absl::OkStatus());  // another pod, or bound meanwhile
+             } else {
+               Update(item, *std::move(pod), done);
+             }
+           }));
+}
+
+void PodConditionWriter::Update(const ItemPtr& item, Value pod, WriteChannel::Done done) {
+  const ports::PodConditionWrite& w = item->write;
+  bool changed = apis::core::SetPodCondition(pod, {"PodScheduled", "False", w.reason, w.message},
+                                             context_->io->Now());
+  if (!w.nominated_node.empty() &&
+      pod.At("status").GetString("nominatedNodeName") != w.nominated_node) {
+    pod.Ensure({"status"}).Set("nominatedNodeName", w.nominated_node);
+    changed = true;
+  }
+  if (!changed) {
+    done(absl::OkStatus());
+    return;
+  }
+  const kube::ResourceClient pods(context_->client, PodResource());
+  pods.Update(
+      {w.namespace_name, w.name, "status"}, pod,
+      context_->OnIo<absl::StatusOr<Value>>(
+          [this, item, done](const absl::StatusOr<Value>& answer) {
+            if (answer.ok()) {
+              context_->stores->pods().ObserveQuietly(*answer);
+            } else if (kube::IsConflict(answer.status()) && ++item->conflicts < kConflictTries) {
+              Read(item, done);
+              return;
+            } else if (!kube::IsNotFound(answer.status())) {
+              LOG(WARNING) << "pod condition not written pod=" << KeyOf(item->write)
+                           << " error=" << answer.status().message();
+            }
+            done(answer.status());
+          }));
+}
+
+}  // namespace hekla::cache

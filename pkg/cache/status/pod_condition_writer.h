@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "pkg/apis/json/value.h"
+#include "pkg/cache/bind/context.h"
+#include "pkg/cache/status/message_throttle.h"
+#include "pkg/ports/decision_sink.h"
+
+namespace hekla::cache {
+
+// Writes PodScheduled=False and the nominated node into pods, with an event FailedScheduling, where
+// that changes something. The pod is read first: what is written is the whole status, and other
+// writers' changes must stay.
+// Threads: the io executor.
+// Source:  spec scheduler-core 4.6.
+class PodConditionWriter {
+ public:
+  explicit PodConditionWriter(const WriteContext* context) : context_(context) {}
+
+  void Write(ports::PodConditionWrite write);
+  void Forget(const std::string& key) {
+    throttle_.Forget(key);
+    deferred_.erase(key);
+  }
+  size_t deferred() const { return deferred_.size(); }
+
+ private:
+  struct Item;
+  using ItemPtr = std::shared_ptr<Item>;
+
+  // What is known of the pod, if it still is that pod and waits for a node; else null.
+  const model::TaskSpec* Known(const ports::PodConditionWrite& write) const;
+  void Submit(ports::PodConditionWrite write);
+  void Begin(const ItemPtr& item, WriteChannel::Done done);
+  void Read(const ItemPtr& item, WriteChannel::Done done);
+  void Update(const ItemPtr& item, apis::json::Value pod, WriteChannel::Done done);
+
+  const WriteContext* const context_;
+  MessageThrottle throttle_;
+  // The newest write of each pod whose turn has not come.
+  absl::flat_hash_map<std::string, ports::PodConditionWrite> deferred_;
+};
+
+}  // namespace hekla::cache
