@@ -13,13 +13,11 @@ namespace {
 using util::FlagSet;
 
 constexpr absl::string_view kWithoutEffect[] = {
-    "csi-storage",
     "enable-pprof",
     "gate-removal-worker-num",
     "ignored-provisioners",
     "minimum-feasible-nodes",
     "minimum-percentage-nodes-to-find",
-    "node-selector",
     "node-worker-threads",
     "percentage-nodes-to-find",
     "plugins-dir",
@@ -29,7 +27,6 @@ constexpr absl::string_view kWithoutEffect[] = {
     "feature-gates",
     "cache-dumper",
     "cache-dump-dir",
-    "priority-class",
     "resource-sync-timeout",
 };
 

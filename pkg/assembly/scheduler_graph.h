@@ -37,6 +37,7 @@ class SchedulerGraph {
     std::string api_path_prefix = {};  // of the server's URL
     double api_qps = 2000;
     double api_burst = 2000;
+    std::vector<std::string> node_selector = {};  // `key:value`, ORed
     bool priority_class = true;
     bool csi_storage = true;
     uint64_t seed = 1;
@@ -82,6 +83,9 @@ class SchedulerGraph {
   size_t PendingWrites() const;
   // Deltas that wait for the next cycle. Any thread.
   size_t PendingDeltas() const;
+  // What cycles took so far. Any thread.
+  scheduler::CycleStats Stats() const;
+  // On the session executor only.
   scheduler::Scheduler& scheduler();
   // All metrics in the text format. Any thread.
   std::string MetricsText() const;
