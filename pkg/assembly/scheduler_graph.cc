@@ -1,0 +1,187 @@
+#include "pkg/assembly/scheduler_graph.h"
+
+#include <utility>
+
+#include "absl/synchronization/mutex.h"
+#include "glog/logging.h"
+#include "pkg/actions/registry.h"
+#include "pkg/cache/scheduler_cache.h"
+#include "pkg/framework/scheduler_metrics.h"
+#include "pkg/kube/event_recorder.h"
+#include "pkg/kube/rest_client.h"
+#include "pkg/metrics/registry.h"
+#include "pkg/plugins/registry.h"
+#include "pkg/util/status_macros.h"
+
+namespace hekla::assembly {
+
+// In the order in which things depend on each other; destroyed from the bottom up.
+struct SchedulerGraph::Parts {
+  Parts(Deps d, Options o)
+      : deps(std::move(d)),
+        options(std::move(o)),
+        scheduling_metrics(registry),
+        plugins(plugins::AllPlugins()),
+        actions(actions::AllActions()),
+        config_file(options.config, Known()) {}
+
+  conf::Known Known() const {
+    conf::Known known;
+    for (const framework::ActionEntry& entry : actions) known.actions.emplace_back(entry.name);
+    for (const framework::PluginEntry& entry : plugins) known.plugins.emplace_back(entry.name);
+    return known;
+  }
+
+  // Events and texts carry the scheduler's name if there is exactly one.
+  std::string Component() const {
+    return options.scheduler_names.size() == 1 ? options.scheduler_names[0] : "volcano";
+  }
+
+  void Build();
+  void Cycle();
+  bool RunOnce();
+  void PollConfig();
+
+  const Deps deps;
+  const Options options;
+  metrics::Registry registry;
+  framework::SchedulerMetrics scheduling_metrics;
+  const framework::PluginRegistry plugins;
+  const framework::ActionRegistry actions;
+  scheduler::ConfigFile config_file;
+  std::unique_ptr<kube::RestClient> client;
+  std::unique_ptr<kube::EventRecorder> events;
+  std::unique_ptr<scheduler::CycleLoop> loop;
+  std::unique_ptr<cache::SchedulerCache> cache;
+  std::unique_ptr<scheduler::Scheduler> scheduler;
+  bool waiting_logged = false;
+  mutable absl::Mutex stats_mutex;
+  scheduler::CycleStats stats ABSL_GUARDED_BY(stats_mutex);  // for other threads
+};
+
+void SchedulerGraph::Parts::Build() {
+  client = std::make_unique<kube::RestClient>(
+      kube::RestClient::Deps{
+          .transport = deps.transport, .executor = deps.io, .authorizer = deps.authorizer},
+      kube::RestClient::Options{.path_prefix = options.api_path_prefix,
+                                .user_agent = "hekla-scheduler",
+                                .qps = options.api_qps,
+                                .burst = options.api_burst});
+  kube::CoreEventRecorder::Options recorder;
+  recorder.component = Component();
+  recorder.seed = options.seed;
+  events = std::make_unique<kube::CoreEventRecorder>(client.get(), deps.io, std::move(recorder));
+
+  if (!options.manual_cycles) {
+    loop =
+        std::make_unique<scheduler::CycleLoop>(deps.session, options.cycles, [this] { Cycle(); });
+  }
+  cache::SchedulerCache::Options mirror;
+  mirror.scheduler_names = options.scheduler_names;
+  mirror.default_queue = options.default_queue;
+  mirror.seed = options.seed;
+  mirror.priority_class = options.priority_class;
+  mirror.csi_storage = options.csi_storage;
+  mirror.node_selector = options.node_selector;
+  cache =
+      std::make_unique<cache::SchedulerCache>(cache::SchedulerCache::Deps{.client = client.get(),
+                                                                          .io = deps.io,
+                                                                          .events = events.get(),
+                                                                          .metrics = &registry,
+                                                                          .wake =
+                                                                              [this] {
+                                                                                if (loop != nullptr)
+                                                                                  loop->Wake();
+                                                                              }},
+                                              std::move(mirror));
+
+  scheduler::Scheduler::Deps engine;
+  engine.source = cache.get();
+  engine.sink = cache.get();
+  engine.clock = deps.clock;
+  engine.plugins = &plugins;
+  engine.actions = &actions;
+  engine.plugin_deps.clock = deps.clock;
+  engine.plugin_deps.scheduler_name = Component();
+  engine.plugin_deps.default_queue = options.default_queue;
+  engine.plugin_deps.csi_storage = options.csi_storage;
+  engine.metrics = &scheduling_metrics;
+  engine.seed = options.seed;
+  scheduler = std::make_unique<scheduler::Scheduler>(std::move(engine));
+}
+
+void SchedulerGraph::Parts::PollConfig() {
+  const uint64_t failed_before = config_file.failed_reloads();
+  absl::StatusOr<std::optional<conf::Config>> config = config_file.Poll();
+  if (config_file.failed_reloads() != failed_before) {
+    scheduling_metrics.config_reloads.With({"failed"})->Add();
+  }
+  if (!config.ok()) {
+    LOG(ERROR) << "configuration cannot be used: " << config.status().message();
+    if (deps.on_fatal) deps.on_fatal(config.status());
+  } else if (config->has_value()) {
+    scheduling_metrics.config_reloads.With({"ok"})->Add();
+    scheduler->SetConfig(**std::move(config));
+  }
+}
+
+bool SchedulerGraph::Parts::RunOnce() {
+  const bool ran = scheduler->RunOnce();
+  absl::MutexLock lock(&stats_mutex);
+  stats = scheduler->stats();
+  return ran;
+}
+
+void SchedulerGraph::Parts::Cycle() {
+  PollConfig();
+  const bool ran = RunOnce();
+  if (!ran && !waiting_logged) {
+    waiting_logged = true;
+    LOG(INFO) << "waiting for the initial lists";
+  } else if (ran && waiting_logged) {
+    waiting_logged = false;
+    LOG(INFO) << "initial lists are complete, scheduling";
+  }
+}
+
+absl::StatusOr<std::unique_ptr<SchedulerGraph>> SchedulerGraph::Build(Deps deps, Options options) {
+  auto parts = std::make_unique<Parts>(std::move(deps), std::move(options));
+  const Options& o = parts->options;
+  absl::StatusOr<conf::Config> config =
+      o.config_text.has_value() ? conf::ParseConfig(*o.config_text, o.config_name, parts->Known())
+                                : parts->config_file.Load();
+  HEKLA_RETURN_IF_ERROR(config.status());
+  parts->Build();
+  parts->scheduler->SetConfig(*std::move(config));
+  return std::unique_ptr<SchedulerGraph>(new SchedulerGraph(std::move(parts)));
+}
+
+SchedulerGraph::SchedulerGraph(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+SchedulerGraph::~SchedulerGraph() = default;
+
+void SchedulerGraph::Start() {
+  parts_->deps.io->Post([parts = parts_.get()] { parts->cache->Start(); });
+  if (parts_->loop != nullptr) parts_->loop->Start();
+}
+
+void SchedulerGraph::Stop(std::function<void()> done) {
+  if (parts_->loop != nullptr) parts_->loop->Stop();
+  // Behind the cycle that may be running: its decisions are still taken.
+  parts_->deps.session->Post([parts = parts_.get(), done = std::move(done)]() mutable {
+    parts->deps.io->Post(
+        [parts, done = std::move(done)]() mutable { parts->cache->Stop(std::move(done)); });
+  });
+}
+
+bool SchedulerGraph::RunOnce() { return parts_->RunOnce(); }
+bool SchedulerGraph::Ready() const { return parts_->cache->Synced(); }
+size_t SchedulerGraph::PendingWrites() const { return parts_->cache->PendingWrites(); }
+size_t SchedulerGraph::PendingDeltas() const { return parts_->cache->PendingDeltas(); }
+scheduler::CycleStats SchedulerGraph::Stats() const {
+  absl::MutexLock lock(&parts_->stats_mutex);
+  return parts_->stats;
+}
+scheduler::Scheduler& SchedulerGraph::scheduler() { return *parts_->scheduler; }
+std::string SchedulerGraph::MetricsText() const { return parts_->registry.Expose(); }
+
+}  // namespace hekla::assembly
