@@ -106,6 +106,8 @@ void SchedulerGraph::Parts::Build() {
   engine.plugin_deps.default_queue = options.default_queue;
   engine.plugin_deps.csi_storage = options.csi_storage;
   engine.metrics = &scheduling_metrics;
+  engine.observer = deps.observer;
+  engine.queue_admission_gates = options.queue_admission_gates;
   engine.seed = options.seed;
   scheduler = std::make_unique<scheduler::Scheduler>(std::move(engine));
 }

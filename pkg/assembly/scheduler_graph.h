@@ -40,6 +40,7 @@ class SchedulerGraph {
     std::vector<std::string> node_selector = {};  // `key:value`, ORed
     bool priority_class = true;
     bool csi_storage = true;
+    bool queue_admission_gates = false;  // feature gate SchedulingGatesQueueAdmission
     uint64_t seed = 1;
     // Watches are renewed after [min, 2 * min); a simulation of months wants them long.
     absl::Duration min_watch_time = absl::Minutes(5);
@@ -54,6 +55,7 @@ class SchedulerGraph {
     util::Executor* io = nullptr;
     util::Executor* session = nullptr;
     const util::Clock* clock = nullptr;
+    framework::SessionObserver* observer = nullptr;  // may be null
     framework::SessionObserver* observer = nullptr;  // may be null
     // Called on the session executor when going on is impossible (a bad reload with
     // config.require).

@@ -65,6 +65,7 @@ void Scheduler::Rebuild() {
                              .search = search_.get(),
                              .metrics = deps_.metrics,
                              .observer = deps_.observer,
+                             .queue_admission_gates = deps_.queue_admission_gates,
                              .scheduler_name = deps_.plugin_deps.scheduler_name},
       std::move(slots), config_.actions);
   config_changed_ = false;

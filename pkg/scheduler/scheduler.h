@@ -41,6 +41,7 @@ class Scheduler {
     framework::PluginDeps plugin_deps;
     framework::SchedulerMetrics* metrics = nullptr;  // may be null
     framework::SessionObserver* observer = nullptr;  // may be null
+    bool queue_admission_gates = false;
     uint64_t seed = 0;                               // of session ids
   };
 
