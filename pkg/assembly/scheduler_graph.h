@@ -56,7 +56,6 @@ class SchedulerGraph {
     util::Executor* session = nullptr;
     const util::Clock* clock = nullptr;
     framework::SessionObserver* observer = nullptr;  // may be null
-    framework::SessionObserver* observer = nullptr;  // may be null
     // Called on the session executor when going on is impossible (a bad reload with
     // config.require).
     std::function<void(const absl::Status&)> on_fatal = nullptr;

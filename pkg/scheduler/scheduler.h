@@ -42,7 +42,7 @@ class Scheduler {
     framework::SchedulerMetrics* metrics = nullptr;  // may be null
     framework::SessionObserver* observer = nullptr;  // may be null
     bool queue_admission_gates = false;
-    uint64_t seed = 0;                               // of session ids
+    uint64_t seed = 0;  // of session ids
   };
 
   explicit Scheduler(Deps deps);
