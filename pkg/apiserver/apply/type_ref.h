@@ -11,7 +11,7 @@ namespace hekla::apiserver::apply {
 
 // One place in the form of an object, of a built-in kind (schema table) or of a custom resource
 // (its structural schema). A cheap handle: the table or schema must outlive it.
-// Fields the form does not know are "untyped": maps merge by key, lists are atomic.
+// What the form leaves open is "untyped": maps merge by key, lists are owned as one value.
 class TypeRef {
  public:
   TypeRef() = default;  // untyped
@@ -25,21 +25,31 @@ class TypeRef {
   TypeRef Member(absl::string_view name) const;
   // The form of the items of a list.
   TypeRef Item() const;
+  // Whether the form names this member, as a field of an object (not as a key of a map).
+  bool Declares(absl::string_view name) const;
+  // Whether members that the form does not name are allowed.
+  bool open() const;
   // Whether an object here is owned as one value.
   bool atomic_object() const;
   // How a list here behaves; `list_keys` is only meaningful for kMap.
   schema::ListKind list_kind() const;
-  const std::vector<std::string>& list_keys() const;
-  // The default of key `name` of a list map's items, used where an item leaves the key out
-  // (`protocol: TCP` of container ports); nullptr where there is none.
-  const apis::json::Value* KeyDefault(absl::string_view name) const;
+  std::vector<std::string> list_keys() const;
+  // What key `name` of a list map's items is taken for where an item leaves it out (`protocol: TCP`
+  // of container ports); null where it may not be left out. Called on the list.
+  apis::json::Value KeyDefault(absl::string_view name) const;
+  // What the object looks like before anything was set: members that are always present.
+  apis::json::Value Empty() const;
 
  private:
-  const schema::Message* message_ = nullptr;   // an object of this form
-  const schema::Field* field_ = nullptr;       // the list or map itself, before Item()/Member()
-  const apis::json::Value* schema_ = nullptr;  // structural schema node
-  bool custom_root_ = false;
-  std::vector<std::string> keys_;
+  enum class Form : uint8_t { kUntyped, kScalar, kMessage, kField, kSchema, kCustomRoot };
+
+  static TypeRef OfElement(const schema::Field& field);
+  bool Flag(absl::string_view name) const;
+
+  Form form_ = Form::kUntyped;
+  const schema::Message* message_ = nullptr;   // kMessage
+  const schema::Field* field_ = nullptr;       // kField: a list or map; kMessage: where it stands
+  const apis::json::Value* schema_ = nullptr;  // kSchema, kCustomRoot
 };
 
 }  // namespace hekla::apiserver::apply
