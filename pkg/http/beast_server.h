@@ -25,7 +25,7 @@ class BeastServer {
     int threads = 1;
     std::string thread_name = "http";
     bool tls = false;
-    ServerTls tls_files;
+    ServerTls tls_files = {};
     size_t max_header_bytes = 1 << 20;
     size_t max_body_bytes = 16 << 20;
     size_t max_connections = 16384;  // more are accepted and closed at once

@@ -91,21 +91,25 @@ int SelectHttp11(SSL*, const unsigned char** out, unsigned char* out_size,
 
 void SslCtxDeleter::operator()(ssl_ctx_st* ctx) const { SSL_CTX_free(ctx); }
 
+absl::Status ConfigureServerContext(const ServerTls& tls, ssl_ctx_st* ctx) {
+  SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+  SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_alpn_select_cb(ctx, SelectHttp11, nullptr);
+  static constexpr unsigned char kSessionId[] = "hekla";
+  SSL_CTX_set_session_id_context(ctx, kSessionId, sizeof(kSessionId) - 1);
+  HEKLA_RETURN_IF_ERROR(UseCertificate(ctx, tls.cert_pem, tls.key_pem));
+  if (tls.client_ca_pem.empty()) return absl::OkStatus();
+  HEKLA_RETURN_IF_ERROR(UseAuthorities(ctx, tls.client_ca_pem, /*announce=*/true));
+  SSL_CTX_set_verify(
+      ctx, SSL_VERIFY_PEER | (tls.require_client_cert ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
+      nullptr);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<SslCtx> MakeServerContext(const ServerTls& tls) {
   SslCtx ctx(SSL_CTX_new(TLS_server_method()));
   if (ctx == nullptr) return TlsError("TLS context");
-  SSL_CTX_set_min_proto_version(ctx.get(), TLS1_2_VERSION);
-  SSL_CTX_set_mode(ctx.get(), SSL_MODE_RELEASE_BUFFERS);
-  SSL_CTX_set_alpn_select_cb(ctx.get(), SelectHttp11, nullptr);
-  static constexpr unsigned char kSessionId[] = "hekla";
-  SSL_CTX_set_session_id_context(ctx.get(), kSessionId, sizeof(kSessionId) - 1);
-  HEKLA_RETURN_IF_ERROR(UseCertificate(ctx.get(), tls.cert_pem, tls.key_pem));
-  if (!tls.client_ca_pem.empty()) {
-    HEKLA_RETURN_IF_ERROR(UseAuthorities(ctx.get(), tls.client_ca_pem, /*announce=*/true));
-    SSL_CTX_set_verify(
-        ctx.get(),
-        SSL_VERIFY_PEER | (tls.require_client_cert ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
-  }
+  HEKLA_RETURN_IF_ERROR(ConfigureServerContext(tls, ctx.get()));
   return ctx;
 }
 

@@ -14,17 +14,17 @@ namespace hekla::http {
 
 struct ServerTls {
   std::string cert_pem;  // chain, leaf first
-  std::string key_pem;
-  std::string client_ca_pem;         // not empty: client certificates are asked for and verified
+  std::string key_pem = {};
+  std::string client_ca_pem = {};    // not empty: client certificates are asked for and verified
   bool require_client_cert = false;  // without one the handshake fails
 };
 
 struct ClientTls {
-  std::string ca_pem;  // empty: the system's certificates
-  std::string cert_pem;
-  std::string key_pem;
-  std::string server_name;  // for SNI and verification; empty: the host of the URL
-  bool insecure = false;    // the server is not verified
+  std::string ca_pem = {};  // empty: the system's certificates
+  std::string cert_pem = {};
+  std::string key_pem = {};
+  std::string server_name = {};  // for SNI and verification; empty: the host of the URL
+  bool insecure = false;         // the server is not verified
 };
 
 struct SslCtxDeleter {
@@ -35,7 +35,8 @@ using SslCtx = std::unique_ptr<ssl_ctx_st, SslCtxDeleter>;
 // Errors: kInvalidArgument naming the part that OpenSSL did not accept. Never shows key material.
 absl::StatusOr<SslCtx> MakeServerContext(const ServerTls& tls);
 absl::StatusOr<SslCtx> MakeClientContext(const ClientTls& tls);
-// Applies client settings to a context that somebody else owns.
+// Apply settings to a context that somebody else owns.
+absl::Status ConfigureServerContext(const ServerTls& tls, ssl_ctx_st* ctx);
 absl::Status ConfigureClientContext(const ClientTls& tls, ssl_ctx_st* ctx);
 // Sets SNI and the name or address that the server's certificate must carry.
 absl::Status SetServerName(ssl_st* ssl, const std::string& host, bool insecure);
