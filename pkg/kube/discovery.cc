@@ -26,14 +26,8 @@ std::vector<std::string> Strings(const Value& list) {
   return out;
 }
 
-void AddEntry(ApiCatalog& catalog, absl::string_view group, absl::string_view version,
-              absl::string_view plural, absl::string_view kind, bool namespaced,
-              const Value& verbs) {
-  ApiCatalog::Entry entry;
-  entry.resource = Resource{std::string(group), std::string(version), std::string(plural),
-                            std::string(kind), namespaced};
-  entry.verbs = Strings(verbs);
-  catalog.entries.push_back(std::move(entry));
+void AddEntry(ApiCatalog& catalog, Resource resource, const Value& verbs) {
+  catalog.entries.push_back({std::move(resource), Strings(verbs)});
 }
 
 RestRequest GetRequest(std::string path, absl::string_view accept) {
@@ -144,8 +138,11 @@ bool ReadAggregatedDiscovery(const Value& document, ApiCatalog& catalog) {
       }
       if (!version.At("resources").is_array()) continue;
       for (const Value& r : version.At("resources").as_array()) {
-        AddEntry(catalog, name, v, r.GetString("resource"), r.At("responseKind").GetString("kind"),
-                 r.GetString("scope") == "Namespaced", r.At("verbs"));
+        AddEntry(catalog,
+                 Resource{std::string(name), std::string(v), std::string(r.GetString("resource")),
+                          std::string(r.At("responseKind").GetString("kind")),
+                          r.GetString("scope") == "Namespaced"},
+                 r.At("verbs"));
       }
     }
   }
@@ -163,7 +160,9 @@ void ReadResourceList(const Value& list, ApiCatalog& catalog) {
   for (const Value& r : list.At("resources").as_array()) {
     const absl::string_view plural = r.GetString("name");
     if (plural.find('/') != plural.npos) continue;  // a subresource
-    AddEntry(catalog, group, version, plural, r.GetString("kind"), r.GetBool("namespaced"),
+    AddEntry(catalog,
+             Resource{group, version, std::string(plural), std::string(r.GetString("kind")),
+                      r.GetBool("namespaced")},
              r.At("verbs"));
   }
 }
