@@ -1,0 +1,361 @@
+#include "pkg/apiserver/storage/store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace hekla::apiserver::storage {
+namespace {
+
+// The keys of a namespace: from "ns/" up to, not including, "ns0" ('0' follows '/').
+std::string FirstKey(const Filter& filter) {
+  return filter.ns.empty() ? std::string() : absl::StrCat(filter.ns, "/");
+}
+bool PastNamespace(const Filter& filter, absl::string_view key) {
+  return !filter.ns.empty() && !(absl::StartsWith(key, filter.ns) &&
+                                 key.size() > filter.ns.size() && key[filter.ns.size()] == '/');
+}
+
+}  // namespace
+
+TablePtr Store::AddTable(std::string name, bool namespaced, std::vector<SelectableField> fields) {
+  auto table = std::make_shared<Table>(std::move(name), namespaced, std::move(fields));
+  absl::MutexLock lock(&mutex_);
+  table->log_floor_ = version_;
+  tables_.push_back(table);
+  return table;
+}
+
+void Store::DropTable(const TablePtr& table) {
+  {
+    absl::MutexLock lock(&mutex_);
+    tables_.erase(std::remove(tables_.begin(), tables_.end(), table), tables_.end());
+    for (const auto& watch : *table->watches_) {
+      queue_.push_back(Delivery{.kind = Delivery::Kind::kClose, .watch = watch});
+    }
+    table->watches_ = std::make_shared<const std::vector<std::shared_ptr<Watch>>>();
+    for (const auto& [key, object] : table->objects_) IndexOwners(*table, object.get(), nullptr);
+    table->objects_.clear();
+    table->log_.clear();
+    table->log_floor_ = version_;
+  }
+  Drain();
+}
+
+absl::StatusOr<ObjectPtr> Store::Create(Table& table, EncodedObject object, absl::Time now) {
+  ObjectPtr stored;
+  {
+    absl::MutexLock lock(&mutex_);
+    auto [it, inserted] = table.objects_.try_emplace(object.key);
+    if (!inserted) return absl::AlreadyExistsError(object.key);
+    stored = std::make_shared<const StoredObject>(std::move(object), ++version_, EventType::kAdded,
+                                                  absl::ToUnixSeconds(now));
+    it->second = stored;
+    IndexOwners(table, nullptr, stored.get());
+    Record(table, Event{version_, EventType::kAdded, stored, nullptr});
+  }
+  Drain();
+  return stored;
+}
+
+absl::StatusOr<ObjectPtr> Store::Update(Table& table, EncodedObject object,
+                                        int64_t expected_version, absl::Time now) {
+  ObjectPtr stored;
+  {
+    absl::MutexLock lock(&mutex_);
+    auto it = table.objects_.find(object.key);
+    if (it == table.objects_.end()) return absl::NotFoundError(object.key);
+    if (it->second->resource_version() != expected_version) return absl::AbortedError(object.key);
+    ObjectPtr before = std::move(it->second);
+    stored = std::make_shared<const StoredObject>(std::move(object), ++version_,
+                                                  EventType::kModified, absl::ToUnixSeconds(now));
+    it->second = stored;
+    IndexOwners(table, before.get(), stored.get());
+    Record(table, Event{version_, EventType::kModified, stored, std::move(before)});
+  }
+  Drain();
+  return stored;
+}
+
+absl::StatusOr<ObjectPtr> Store::Delete(Table& table, absl::string_view key,
+                                        int64_t expected_version) {
+  ObjectPtr gone;
+  {
+    absl::MutexLock lock(&mutex_);
+    auto it = table.objects_.find(key);
+    if (it == table.objects_.end()) return absl::NotFoundError(key);
+    if (it->second->resource_version() != expected_version) return absl::AbortedError(key);
+    ObjectPtr before = std::move(it->second);
+    table.objects_.erase(it);
+    gone = std::make_shared<const StoredObject>(*before, ++version_, EventType::kDeleted);
+    IndexOwners(table, before.get(), nullptr);
+    Record(table, Event{version_, EventType::kDeleted, gone, std::move(before)});
+  }
+  Drain();
+  return gone;
+}
+
+void Store::Record(Table& table, Event event) {
+  if (!table.watches_->empty()) {
+    queue_.push_back(
+        Delivery{.kind = Delivery::Kind::kEvent, .event = event, .watches = table.watches_});
+  }
+  table.log_.push_back(std::move(event));
+  if (table.log_.size() > window_) {
+    table.log_floor_ = table.log_.front().resource_version;
+    table.log_.pop_front();
+  }
+}
+
+void Store::IndexOwners(Table& table, const StoredObject* before, const StoredObject* after) {
+  static const std::vector<std::string> kNone;
+  const std::vector<std::string>& old_uids = before ? before->owner_uids() : kNone;
+  const std::vector<std::string>& new_uids = after ? after->owner_uids() : kNone;
+  if (old_uids == new_uids) return;
+  for (const std::string& uid : old_uids) {
+    auto it = dependents_.find(uid);
+    if (it == dependents_.end()) continue;
+    std::vector<Dependent>& list = it->second;
+    list.erase(std::remove_if(
+                   list.begin(), list.end(),
+                   [&](const Dependent& d) { return d.table == &table && d.key == before->key(); }),
+               list.end());
+    if (list.empty()) dependents_.erase(it);
+  }
+  for (const std::string& uid : new_uids) dependents_[uid].push_back({&table, after->key()});
+}
+
+ObjectPtr Store::Get(const Table& table, absl::string_view key) const {
+  absl::MutexLock lock(&mutex_);
+  auto it = table.objects_.find(key);
+  return it == table.objects_.end() ? nullptr : it->second;
+}
+
+bool Store::HasObjectsIn(const Table& table, absl::string_view ns) const {
+  const std::string first = absl::StrCat(ns, "/");
+  absl::MutexLock lock(&mutex_);
+  auto it = table.objects_.lower_bound(first);
+  return it != table.objects_.end() && absl::StartsWith(it->first, first);
+}
+
+int64_t Store::version() const {
+  absl::MutexLock lock(&mutex_);
+  return version_;
+}
+
+std::vector<Store::Dependent> Store::DependentsOf(absl::string_view owner_uid) const {
+  absl::MutexLock lock(&mutex_);
+  auto it = dependents_.find(owner_uid);
+  return it == dependents_.end() ? std::vector<Dependent>() : it->second;
+}
+
+absl::StatusOr<ListResult> Store::List(const Table& table, const ListQuery& query) const {
+  absl::MutexLock lock(&mutex_);
+  return ListAt(table, query);
+}
+
+absl::StatusOr<ListResult> Store::ListAt(const Table& table, const ListQuery& query) const {
+  ListResult out;
+  out.resource_version = query.at_version == 0 ? version_ : query.at_version;
+  // What changed since the wanted version, by key: the content it had then.
+  absl::btree_map<std::string, ObjectPtr> then;
+  if (query.at_version != 0 && query.at_version < version_) {
+    if (query.at_version < table.log_floor_) return absl::OutOfRangeError("compacted");
+    for (auto it = table.log_.rbegin(); it != table.log_.rend(); ++it) {
+      if (it->resource_version <= query.at_version) break;
+      then[it->object->key()] = it->previous;
+    }
+  }
+  const std::string first = std::max(FirstKey(query.filter), query.start_after);
+  auto live = table.objects_.lower_bound(first);
+  auto old = then.lower_bound(first);
+  const auto skip_start = [&](const std::string& key) {
+    return !query.start_after.empty() && key <= query.start_after;
+  };
+  while (live != table.objects_.end() || old != then.end()) {
+    const bool take_old =
+        old != then.end() && (live == table.objects_.end() || old->first <= live->first);
+    const std::string& key = take_old ? old->first : live->first;
+    const ObjectPtr object = take_old ? old->second : live->second;
+    if (PastNamespace(query.filter, key)) break;
+    const bool skip = object == nullptr || skip_start(key);
+    if (take_old && live != table.objects_.end() && live->first == old->first) ++live;
+    take_old ? static_cast<void>(++old) : static_cast<void>(++live);
+    if (skip) continue;
+    if (query.limit != 0 && out.objects.size() >= query.limit) {
+      if (query.filter.selective() && !query.filter.Matches(*object)) continue;
+      out.more = true;
+      ++out.remaining;
+      if (query.filter.selective()) break;
+      continue;
+    }
+    if (query.filter.Matches(*object)) out.objects.push_back(object);
+  }
+  return out;
+}
+
+absl::Status Store::StartWatch(const TablePtr& table, std::shared_ptr<Watch> watch,
+                               WatchStart start, int64_t from) {
+  {
+    absl::MutexLock lock(&mutex_);
+    Delivery delivery{.kind = Delivery::Kind::kStart, .watch = watch};
+    if (start == WatchStart::kFrom) {
+      if (from < table->log_floor_) {
+        return absl::OutOfRangeError(
+            absl::StrCat("too old resource version: ", from, " (", table->log_floor_ + 1, ")"));
+      }
+      auto it = std::lower_bound(
+          table->log_.begin(), table->log_.end(), from + 1,
+          [](const Event& e, int64_t version) { return e.resource_version < version; });
+      delivery.backlog.assign(it, table->log_.end());
+    } else if (start != WatchStart::kNow) {
+      ListQuery query;
+      query.filter = watch->filter;
+      auto list = ListAt(*table, query);
+      if (!list.ok()) return list.status();
+      delivery.initial = std::move(list->objects);
+    }
+    delivery.version = version_;
+    delivery.initial_end = start == WatchStart::kStateAndBookmark;
+    // What comes later in the queue is newer than both; what waits there already is not for it.
+    watch->start_version = start == WatchStart::kFrom ? std::max(from, version_) : version_;
+    auto watches = std::make_shared<std::vector<std::shared_ptr<Watch>>>(*table->watches_);
+    watches->push_back(watch);
+    table->watches_ = std::move(watches);
+    queue_.push_back(std::move(delivery));
+    if (closed_) queue_.push_back(Delivery{.kind = Delivery::Kind::kClose, .watch = watch});
+  }
+  Drain();
+  return absl::OkStatus();
+}
+
+void Store::Run(Delivery& delivery) {
+  switch (delivery.kind) {
+    case Delivery::Kind::kEvent: {
+      FrameCache cache;
+      for (const auto& watch : *delivery.watches) Deliver(delivery.event, cache, *watch);
+      return;
+    }
+    case Delivery::Kind::kStart: {
+      Watch& watch = *delivery.watch;
+      DeliverInitial(delivery.initial, watch);
+      const int64_t start = std::exchange(watch.start_version, 0);
+      for (const Event& event : delivery.backlog) {
+        FrameCache cache;
+        Deliver(event, cache, watch);
+      }
+      watch.start_version = start;
+      if (delivery.initial_end) DeliverBookmark(delivery.version, true, watch);
+      return;
+    }
+    case Delivery::Kind::kBookmark:
+      DeliverBookmark(delivery.version, false, *delivery.watch);
+      return;
+    case Delivery::Kind::kClose:
+      if (!delivery.watch->closed.exchange(true)) delivery.watch->stream->Close();
+      return;
+  }
+}
+
+void Store::Drain() {
+  std::deque<Delivery> batch;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (draining_ || queue_.empty()) return;
+    draining_ = true;
+    batch.swap(queue_);
+  }
+  while (true) {
+    for (Delivery& delivery : batch) Run(delivery);
+    batch.clear();
+    absl::MutexLock lock(&mutex_);
+    if (queue_.empty()) {
+      draining_ = false;
+      return;
+    }
+    batch.swap(queue_);
+  }
+}
+
+void Store::Prune(Table& table) {
+  const auto is_closed = [](const std::shared_ptr<Watch>& w) { return w->closed.load(); };
+  if (std::none_of(table.watches_->begin(), table.watches_->end(), is_closed)) return;
+  auto open = std::make_shared<std::vector<std::shared_ptr<Watch>>>();
+  for (const auto& watch : *table.watches_) {
+    if (!is_closed(watch)) open->push_back(watch);
+  }
+  table.watches_ = std::move(open);
+}
+
+absl::Time Store::Tick(absl::Time now, absl::Duration bookmark_interval) {
+  absl::Time next = absl::InfiniteFuture();
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const TablePtr& table : tables_) {
+      for (const auto& watch : *table->watches_) {
+        if (watch->closed.load()) continue;
+        if (watch->deadline <= now) {
+          queue_.push_back(Delivery{.kind = Delivery::Kind::kClose, .watch = watch});
+          continue;
+        }
+        if (watch->next_bookmark <= now) {
+          queue_.push_back(
+              Delivery{.kind = Delivery::Kind::kBookmark, .watch = watch, .version = version_});
+          // The last one shortly before the end, so that the client resumes from a fresh version.
+          const absl::Time last = watch->deadline - absl::Seconds(2);
+          watch->next_bookmark =
+              now < last ? std::min(now + bookmark_interval, last) : absl::InfiniteFuture();
+        }
+        next = std::min({next, watch->deadline, watch->next_bookmark});
+      }
+    }
+  }
+  Drain();
+  absl::MutexLock lock(&mutex_);
+  for (const TablePtr& table : tables_) Prune(*table);
+  return next;
+}
+
+void Store::CloseWatches() {
+  {
+    absl::MutexLock lock(&mutex_);
+    closed_ = true;
+    for (const TablePtr& table : tables_) {
+      for (const auto& watch : *table->watches_) {
+        queue_.push_back(Delivery{.kind = Delivery::Kind::kClose, .watch = watch});
+      }
+      table->watches_ = std::make_shared<const std::vector<std::shared_ptr<Watch>>>();
+    }
+  }
+  Drain();
+}
+
+void Store::ForgetHistory() {
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const TablePtr& table : tables_) {
+      for (const auto& watch : *table->watches_) {
+        queue_.push_back(Delivery{.kind = Delivery::Kind::kClose, .watch = watch});
+      }
+      table->watches_ = std::make_shared<const std::vector<std::shared_ptr<Watch>>>();
+      table->log_.clear();
+      table->log_floor_ = version_;
+    }
+  }
+  Drain();
+}
+
+size_t Store::watch_count() const {
+  absl::MutexLock lock(&mutex_);
+  size_t n = 0;
+  for (const TablePtr& table : tables_) {
+    n += std::count_if(table->watches_->begin(), table->watches_->end(),
+                       [](const auto& w) { return !w->closed.load(); });
+  }
+  return n;
+}
+
+}  // namespace hekla::apiserver::storage
