@@ -91,9 +91,11 @@ bool Scheduler::RunOnce() {
   CHECK(session_ != nullptr) << "no configuration";
 
   framework::SchedulerMetrics* const metrics = deps_.metrics;
+  absl::Time before = deps_.clock->Now();
   session_->Open(NextUid());
+  if (metrics != nullptr) metrics->open_session.Observe(Elapsed(before));
   for (const std::string& name : config_.actions) {
-    const absl::Time before = deps_.clock->Now();
+    before = deps_.clock->Now();
     ActionOf(name).Execute(*session_, config_.ArgumentsOf(name));
     if (metrics != nullptr) metrics->action_latency.With({name})->Observe(Elapsed(before));
   }

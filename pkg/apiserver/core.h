@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "pkg/apiserver/registry/registry.h"
+#include "pkg/apiserver/server.h"
+#include "pkg/apiserver/storage/store.h"
+#include "pkg/util/random.h"
+
+namespace hekla::apiserver {
+
+// What all parts of the server share.
+// Threads: any.
+class Core {
+ public:
+  explicit Core(Options server_options);
+
+  const Options options;
+  storage::Store store;
+  Registry registry;
+
+  absl::Time Now() const { return options.clock->Now(); }
+  // A random UUID (version 4).
+  std::string NewUid();
+  // Five characters for generated names.
+  std::string NameSuffix();
+  uint64_t RandomBelow(uint64_t n);
+
+ private:
+  absl::Mutex mutex_;
+  util::Random random_ ABSL_GUARDED_BY(mutex_);
+};
+
+// "2026-01-02T03:04:05Z".
+std::string TimeText(absl::Time time);
+// nullopt-like: InfinitePast where the text is no time.
+absl::Time ParseTimeText(absl::string_view text);
+
+// The key under which an object is stored.
+std::string KeyOf(const Resource& resource, absl::string_view ns, absl::string_view name);
+
+}  // namespace hekla::apiserver
