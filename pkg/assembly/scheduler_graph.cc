@@ -49,7 +49,7 @@ struct SchedulerGraph::Parts {
   const framework::PluginRegistry plugins;
   const framework::ActionRegistry actions;
   scheduler::ConfigFile config_file;
-  std::unique_ptr<kube::RestClient> client;
+  std::unique_ptr<kube::RestClient> own_client;
   std::unique_ptr<kube::EventRecorder> events;
   std::unique_ptr<scheduler::CycleLoop> loop;
   std::unique_ptr<cache::SchedulerCache> cache;
@@ -60,17 +60,18 @@ struct SchedulerGraph::Parts {
 };
 
 void SchedulerGraph::Parts::Build() {
-  client = std::make_unique<kube::RestClient>(
-      kube::RestClient::Deps{
-          .transport = deps.transport, .executor = deps.io, .authorizer = deps.authorizer},
-      kube::RestClient::Options{.path_prefix = options.api_path_prefix,
-                                .user_agent = "hekla-scheduler",
-                                .qps = options.api_qps,
-                                .burst = options.api_burst});
+  kube::RestClient* client = deps.client;
+  if (client == nullptr) {
+    own_client = std::make_unique<kube::RestClient>(
+        kube::RestClient::Deps{.transport = deps.transport, .executor = deps.io},
+        kube::RestClient::Options{
+            .user_agent = "hekla-scheduler", .qps = options.api_qps, .burst = options.api_burst});
+    client = own_client.get();
+  }
   kube::CoreEventRecorder::Options recorder;
   recorder.component = Component();
   recorder.seed = options.seed;
-  events = std::make_unique<kube::CoreEventRecorder>(client.get(), deps.io, std::move(recorder));
+  events = std::make_unique<kube::CoreEventRecorder>(client, deps.io, std::move(recorder));
 
   if (!options.manual_cycles) {
     loop =
@@ -84,7 +85,7 @@ void SchedulerGraph::Parts::Build() {
   mirror.csi_storage = options.csi_storage;
   mirror.node_selector = options.node_selector;
   cache =
-      std::make_unique<cache::SchedulerCache>(cache::SchedulerCache::Deps{.client = client.get(),
+      std::make_unique<cache::SchedulerCache>(cache::SchedulerCache::Deps{.client = client,
                                                                           .io = deps.io,
                                                                           .events = events.get(),
                                                                           .metrics = &registry,

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "pkg/http/client.h"
-#include "pkg/kube/authorizer.h"
+#include "pkg/kube/rest_client.h"
 #include "pkg/scheduler/config_file.h"
 #include "pkg/scheduler/cycle_loop.h"
 #include "pkg/scheduler/scheduler.h"
@@ -34,8 +34,7 @@ class SchedulerGraph {
     std::optional<std::string> config_text = std::nullopt;
     std::string config_name = "configuration";  // of config_text, for messages
     scheduler::CycleLoop::Options cycles = {};
-    std::string api_path_prefix = {};  // of the server's URL
-    double api_qps = 2000;
+    double api_qps = 2000;  // of a client made from a transport; 0: no limit
     double api_burst = 2000;
     std::vector<std::string> node_selector = {};  // `key:value`, ORed
     bool priority_class = true;
@@ -50,8 +49,10 @@ class SchedulerGraph {
   // All borrowed; they outlive the graph. `io` runs the client side (watches, decoding, writes),
   // `session` the cycles; they may be the same. Both are stopped before the graph goes.
   struct Deps {
+    // A client that is there already (production: credentials, limits), or a transport from which
+    // one is made with the options below.
+    kube::RestClient* client = nullptr;
     http::Transport* transport = nullptr;
-    kube::Authorizer* authorizer = nullptr;  // may be null
     util::Executor* io = nullptr;
     util::Executor* session = nullptr;
     const util::Clock* clock = nullptr;

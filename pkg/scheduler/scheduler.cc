@@ -91,11 +91,9 @@ bool Scheduler::RunOnce() {
   CHECK(session_ != nullptr) << "no configuration";
 
   framework::SchedulerMetrics* const metrics = deps_.metrics;
-  absl::Time before = deps_.clock->Now();
   session_->Open(NextUid());
-  if (metrics != nullptr) metrics->open_session.Observe(Elapsed(before));
   for (const std::string& name : config_.actions) {
-    before = deps_.clock->Now();
+    const absl::Time before = deps_.clock->Now();
     ActionOf(name).Execute(*session_, config_.ArgumentsOf(name));
     if (metrics != nullptr) metrics->action_latency.With({name})->Observe(Elapsed(before));
   }

@@ -1,0 +1,276 @@
+#include "pkg/kube/rest_client.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "glog/logging.h"
+#include "pkg/kube/api_status.h"
+
+namespace hekla::kube {
+namespace {
+
+std::string TargetOf(const RestRequest& request, const std::string& prefix) {
+  std::string target = absl::StrCat(prefix, request.path);
+  char separator = '?';
+  for (const auto& [key, value] : request.query) {
+    absl::StrAppend(&target, std::string(1, separator), http::PercentEncode(key), "=",
+                    http::PercentEncode(value));
+    separator = '&';
+  }
+  return target;
+}
+
+// " (get pods web-1)"
+std::string ActionOf(const RestRequest& request) {
+  if (request.subject.empty()) return "";
+  static constexpr std::pair<absl::string_view, absl::string_view> kVerbs[] = {
+      {"GET", "get"}, {"POST", "post"}, {"PUT", "put"}, {"PATCH", "patch"}, {"DELETE", "delete"}};
+  for (const auto& [method, verb] : kVerbs) {
+    if (request.method == method) return absl::StrCat(" (", verb, " ", request.subject, ")");
+  }
+  return absl::StrCat(" (", request.method, " ", request.subject, ")");
+}
+
+std::optional<int> RetryAfter(const http::Response& response) {
+  if (response.status != 429 && response.status < 500) return std::nullopt;
+  int seconds = 0;
+  if (!absl::SimpleAtoi(response.headers.Get("Retry-After"), &seconds) || seconds < 0) {
+    return std::nullopt;
+  }
+  return seconds;
+}
+
+}  // namespace
+
+class RestClient::Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(Deps deps, const Options& options)
+      : deps_(deps), options_(options), bucket_(options.qps, options.burst) {}
+
+  // One request on its way through limiter, credentials and tries.
+  struct Call {
+    RestRequest request;
+    Done done;
+    int tries = 0;
+    absl::Status previous;
+    std::shared_ptr<const http::Headers> credentials;
+  };
+  using CallPtr = std::shared_ptr<Call>;
+
+  void Begin(CallPtr call) { AfterToken(std::move(call), absl::ZeroDuration()); }
+
+  http::Request Build(const RestRequest& request,
+                      const std::shared_ptr<const http::Headers>& credentials) const {
+    http::Request out;
+    out.method = request.method;
+    out.target = TargetOf(request, options_.path_prefix);
+    out.headers.Set("Accept", request.accept);
+    out.headers.Set("User-Agent", options_.user_agent);
+    if (!request.body.empty()) out.headers.Set("Content-Type", request.content_type);
+    if (credentials != nullptr) {
+      for (const auto& [name, value] : credentials->all()) out.headers.Set(name, value);
+    }
+    out.body = request.body;
+    return out;
+  }
+
+  // What waits for a token or a retry is dropped and told so.
+  void Close() {
+    std::map<uint64_t, Waiting> waiting;
+    {
+      absl::MutexLock lock(&mutex_);
+      closed_ = true;
+      waiting.swap(waiting_);
+    }
+    for (auto& [id, w] : waiting) {
+      deps_.executor->Cancel(w.timer);
+      w.call->done(absl::CancelledError("the client is shut down"));
+    }
+  }
+
+ private:
+  struct Waiting {
+    Executor::TimerId timer = 0;
+    CallPtr call;
+  };
+
+  // Takes a token and goes on once it is due, at the earliest after `delay`.
+  void AfterToken(CallPtr call, absl::Duration delay) {
+    const absl::Duration token = bucket_.Reserve(deps_.executor->Now());
+    if (token > absl::Seconds(1)) {
+      LOG_EVERY_N(INFO, 100) << "Waited before sending request seconds="
+                             << absl::ToDoubleSeconds(token)
+                             << " subject=" << call->request.subject;
+    }
+    Wait(std::max(token, delay), std::move(call));
+  }
+
+  void Wait(absl::Duration delay, CallPtr call) {
+    if (delay <= absl::ZeroDuration()) return Try(std::move(call));
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!closed_) {
+        const uint64_t id = next_id_++;
+        Waiting& entry = waiting_[id];
+        entry.call = std::move(call);
+        entry.timer = deps_.executor->PostAfter(delay, [weak = weak_from_this(), id] {
+          if (auto core = weak.lock()) core->Wake(id);
+        });
+        return;
+      }
+    }
+    call->done(absl::CancelledError("the client is shut down"));
+  }
+
+  void Wake(uint64_t id) {
+    CallPtr call;
+    {
+      absl::MutexLock lock(&mutex_);
+      auto it = waiting_.find(id);
+      if (it == waiting_.end()) return;
+      call = std::move(it->second.call);
+      waiting_.erase(it);
+    }
+    Try(std::move(call));
+  }
+
+  void Try(CallPtr call) {
+    if (deps_.authorizer == nullptr) return SendNow(std::move(call));
+    call->credentials = deps_.authorizer->Current();
+    if (call->credentials != nullptr) return SendNow(std::move(call));
+    deps_.authorizer->Refresh([self = shared_from_this(), call](absl::Status status) {
+      if (status.ok()) call->credentials = self->deps_.authorizer->Current();
+      if (call->credentials == nullptr) {
+        if (status.ok()) status = absl::UnauthenticatedError("no credentials");
+        call->done(status);
+        return;
+      }
+      self->SendNow(call);
+    });
+  }
+
+  void SendNow(CallPtr call) {
+    ++call->tries;
+    const absl::Duration timeout =
+        call->request.timeout > absl::ZeroDuration() ? call->request.timeout : options_.timeout;
+    deps_.transport->Send(Build(call->request, call->credentials), timeout,
+                          [self = shared_from_this(), call](absl::StatusOr<http::Response> answer) {
+                            self->OnAnswer(call, std::move(answer));
+                          });
+  }
+
+  void OnAnswer(const CallPtr& call, absl::StatusOr<http::Response> answer) {
+    const bool again = call->tries <= options_.max_retries;
+    absl::Status failure;
+    if (!answer.ok()) {
+      failure = answer.status();
+      if (again && call->request.method == "GET" && absl::IsUnavailable(failure)) {
+        return Retry(call, absl::Seconds(1), failure);
+      }
+    } else if (answer->status >= 200 && answer->status < 300) {
+      call->done(*std::move(answer));
+      return;
+    } else {
+      failure = StatusFromResponse(*answer, call->request.method, ActionOf(call->request));
+      if (answer->status == 401 && call->credentials != nullptr) {
+        deps_.authorizer->OnUnauthorized(call->credentials);
+      }
+      if (const auto seconds = RetryAfter(*answer); again && seconds.has_value()) {
+        return Retry(call, absl::Seconds(*seconds), failure);
+      }
+    }
+    if (call->tries > 1 && !call->previous.ok()) {
+      absl::Status joined(failure.code(),
+                          absl::StrCat(failure.message(), " - error from a previous attempt: ",
+                                       call->previous.message()));
+      failure.ForEachPayload([&joined](absl::string_view url, const absl::Cord& payload) {
+        joined.SetPayload(url, payload);
+      });
+      failure = std::move(joined);
+    }
+    call->done(std::move(failure));
+  }
+
+  void Retry(const CallPtr& call, absl::Duration delay, const absl::Status& failure) {
+    VLOG(3) << "request is tried again subject=" << call->request.subject << " try=" << call->tries
+            << " error=" << failure;
+    call->previous = failure;
+    AfterToken(call, delay);
+  }
+
+  const Deps deps_;
+  const Options options_;
+  util::TokenBucket bucket_;
+  absl::Mutex mutex_;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;
+  std::map<uint64_t, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+};
+
+RestClient::RestClient(Deps deps, Options options)
+    : deps_(deps), options_(std::move(options)), core_(std::make_shared<Core>(deps_, options_)) {}
+
+RestClient::~RestClient() { core_->Close(); }
+
+void RestClient::Send(RestRequest request, Done done) {
+  auto call = std::make_shared<Core::Call>();
+  call->request = std::move(request);
+  call->done = std::move(done);
+  core_->Begin(std::move(call));
+}
+
+absl::StatusOr<http::Response> RestClient::SendAndWait(RestRequest request) {
+  absl::StatusOr<http::Response> result = absl::UnknownError("no answer");
+  absl::Notification finished;
+  Send(std::move(request), [&](absl::StatusOr<http::Response> answer) {
+    result = std::move(answer);
+    finished.Notify();
+  });
+  finished.WaitForNotification();
+  return result;
+}
+
+namespace {
+
+// A stream that ends at once, because there are no credentials yet.
+class NoCredentials final : public http::Stream {
+ public:
+  NoCredentials(Executor* executor, http::StreamObserver* observer)
+      : executor_(executor), alive_(std::make_shared<bool>(true)) {
+    timer_ = executor->PostAfter(absl::ZeroDuration(), [alive = alive_, observer] {
+      if (*alive) observer->OnEnd(absl::UnauthenticatedError("credentials are being fetched"));
+    });
+  }
+  ~NoCredentials() override {
+    *alive_ = false;
+    executor_->Cancel(timer_);
+  }
+
+ private:
+  Executor* executor_;
+  std::shared_ptr<bool> alive_;
+  Executor::TimerId timer_;
+};
+
+}  // namespace
+
+std::unique_ptr<http::Stream> RestClient::OpenStream(RestRequest request,
+                                                     absl::Duration idle_timeout,
+                                                     http::StreamObserver* observer) {
+  std::shared_ptr<const http::Headers> credentials;
+  if (deps_.authorizer != nullptr) {
+    credentials = deps_.authorizer->Current();
+    if (credentials == nullptr) {
+      deps_.authorizer->Refresh([](absl::Status) {});
+      return std::make_unique<NoCredentials>(deps_.executor, observer);
+    }
+  }
+  return deps_.transport->OpenStream(core_->Build(request, credentials), idle_timeout, observer);
+}
+
+}  // namespace hekla::kube
