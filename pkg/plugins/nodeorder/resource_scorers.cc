@@ -128,7 +128,8 @@ bool BalancedAllocationScorer::PreScore(TaskId task, absl::Span<const NodeId> ca
 
 namespace {
 
-double BalancedSlow(const std::array<int64_t, 3>& request, const std::array<int64_t, 3>& capacity) {
+// trunc(100 * (1 - deviation of the fractions in use)).
+int64_t Balance(const std::array<int64_t, 3>& request, const std::array<int64_t, 3>& capacity) {
   std::array<double, 3> fractions{};
   int n = 0;
   double total = 0;
@@ -148,7 +149,20 @@ double BalancedSlow(const std::array<int64_t, 3>& request, const std::array<int6
     for (int d = 0; d < n; ++d) sum = sum + (fractions[d] - mean) * (fractions[d] - mean);
     deviation = std::sqrt(sum / n);
   }
-  return static_cast<double>(static_cast<int64_t>((1 - deviation) * kMaxNodeScore));
+  return static_cast<int64_t>((1 - deviation) * kMaxNodeScore);
+}
+
+// The same for cpu and memory alone, both present.
+inline int64_t BalanceOfTwo(Pair used, Pair capacity) {
+  const Pair quotient = used / capacity;
+  const double deviation = std::abs((std::min(1.0, quotient[0]) - std::min(1.0, quotient[1])) / 2);
+  return static_cast<int64_t>((1 - deviation) * kMaxNodeScore);
+}
+
+// 75 for a pod that leaves the balance as it is; half a point for each by which it is better or
+// worse with the pod than without.
+inline double Balanced(int64_t with_pod, int64_t without_pod) {
+  return static_cast<double>((kMaxNodeScore * 3 / 2 + with_pod - without_pod) / 2);
 }
 
 }  // namespace
@@ -166,23 +180,23 @@ void BalancedAllocationScorer::Score(TaskId task, absl::Span<const NodeId> nodes
     const int64_t* capacity = table.allocatable.row(row);
     const int64_t* used = table.requested.row(row);
     if (gpu == 0 && capacity[kCpu] > 0 && capacity[kMemory] > 0) [[likely]] {
-      const Pair numerator = {static_cast<double>(used[kCpu] + cpu),
-                              static_cast<double>(used[kMemory] + memory)};
-      const Pair denominator = {static_cast<double>(capacity[kCpu]),
-                                static_cast<double>(capacity[kMemory])};
-      const Pair quotient = numerator / denominator;
-      const double deviation =
-          std::abs((std::min(1.0, quotient[0]) - std::min(1.0, quotient[1])) / 2);
-      raw[i] = static_cast<double>(static_cast<int64_t>((1 - deviation) * kMaxNodeScore));
+      const Pair before = {static_cast<double>(used[kCpu]), static_cast<double>(used[kMemory])};
+      const Pair after = {static_cast<double>(used[kCpu] + cpu),
+                          static_cast<double>(used[kMemory] + memory)};
+      const Pair whole = {static_cast<double>(capacity[kCpu]),
+                          static_cast<double>(capacity[kMemory])};
+      raw[i] = Balanced(BalanceOfTwo(after, whole), BalanceOfTwo(before, whole));
       continue;
     }
     std::array<int64_t, 3> whole = {capacity[kCpu], capacity[kMemory], 0};
-    std::array<int64_t, 3> wanted = {used[kCpu] + cpu, used[kMemory] + memory, 0};
+    std::array<int64_t, 3> before = {used[kCpu], used[kMemory], 0};
+    std::array<int64_t, 3> after = {used[kCpu] + cpu, used[kMemory] + memory, 0};
     if (gpu != 0) {
       whole[2] = table.allocatable.at(row, gpu_dim);
-      wanted[2] = table.requested.at(row, gpu_dim) + gpu;
+      before[2] = table.requested.at(row, gpu_dim);
+      after[2] = before[2] + gpu;
     }
-    raw[i] = BalancedSlow(wanted, whole);
+    raw[i] = Balanced(Balance(after, whole), Balance(before, whole));
   }
 }
 
