@@ -6,19 +6,20 @@
 namespace hekla::actions {
 namespace {
 
+// Quirk: without minResources nobody is asked, so that a job of a closed or full queue becomes
+// Inqueue too.
 bool Admit(framework::Session& session, model::JobId job, model::QueueId queue) {
   const model::JobTable& jobs = session.tables().jobs;
-  if (!session.tables().queues.IsOpen(queue)) {
-    session.SetJobFitError(job, NotOpenText(session, queue));
-    return false;
-  }
-  if (jobs.spec[job]->min_resources.has_value() && !session.points().job_enqueueable(job)) {
+  if (!jobs.spec[job]->min_resources.has_value()) return true;
+  if (session.points().job_enqueueable(job)) return true;
+  if (session.tables().queues.IsOpen(queue)) {
     session.SetJobFitError(
         job, absl::StrCat("not admitted to queue \"", session.tables().queues.name[queue],
                           "\" yet: no room for its minResources"));
-    return false;
+  } else {
+    session.SetJobFitError(job, NotOpenText(session, queue));
   }
-  return true;
+  return false;
 }
 
 }  // namespace
