@@ -3,35 +3,11 @@
 
 // Which jobs may become Inqueue: the queue's part of proportion that works on minResources.
 namespace hekla::plugins {
-namespace {
-
 using framework::Vote;
-
-absl::string_view StateName(model::QueueState state) {
-  switch (state) {
-    case model::QueueState::kClosed:
-      return "Closed";
-    case model::QueueState::kClosing:
-      return "Closing";
-    case model::QueueState::kOpen:
-    case model::QueueState::kNone:
-      return "Open";
-    case model::QueueState::kUnknown:
-      break;
-  }
-  return "Unknown";
-}
-
-}  // namespace
 
 Vote ProportionPlugin::JobEnqueueable(model::JobId job) {
   const model::QueueId queue = view_->jobs.queue[job];
-  if (!view_->queues.IsOpen(queue)) {
-    session_->RecordPodGroupEvent(job, /*warning=*/false, "Unschedulable",
-                                  absl::StrCat("queue ", view_->queues.name[queue], " is ",
-                                               StateName(view_->queues.spec[queue]->state)));
-    return Vote::kReject;
-  }
+  if (!view_->queues.IsOpen(queue)) return Vote::kReject;  // the action names the state
   const model::ResourceLimit* minimum = MinResources(view_->jobs, job);
   if (minimum == nullptr || !attributes_.Has(queue)) return Vote::kPermit;
   const UnitScale& scale = attributes_.scale();
