@@ -1,5 +1,6 @@
 #include "pkg/cache/status/pod_condition_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,8 @@ namespace {
 using apis::json::Value;
 
 constexpr int kConflictTries = 5;
+constexpr absl::Duration kRetryPause = absl::Milliseconds(100);
+constexpr absl::Duration kMaxRetryPause = absl::Seconds(30);
 
 std::string KeyOf(const ports::PodConditionWrite& write) {
   return absl::StrCat(write.namespace_name, "/", write.name);
@@ -33,6 +36,7 @@ bool Nominates(const model::TaskSpec& task, const ports::PodConditionWrite& writ
 struct PodConditionWriter::Item {
   ports::PodConditionWrite write;
   int conflicts = 0;
+  int retries = 0;
 };
 
 const model::TaskSpec* PodConditionWriter::Known(const ports::PodConditionWrite& write) const {
@@ -82,8 +86,6 @@ void PodConditionWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
     done(absl::OkStatus());
     return;
   }
-  context_->Event(PodReference(w.namespace_name, w.name, w.uid), /*warning=*/true,
-                  "FailedScheduling", w.message);
   Read(item, std::move(done));
 }
 
@@ -92,6 +94,7 @@ void PodConditionWriter::Read(const ItemPtr& item, WriteChannel::Done done) {
   pods.Get({item->write.namespace_name, item->write.name, ""},
            context_->OnIo<absl::StatusOr<Value>>([this, item, done](absl::StatusOr<Value> pod) {
              if (!pod.ok()) {
+               Failed(item, pod.status());
                done(pod.status());
              } else if (pod->At("metadata").GetString("uid") != item->write.uid ||
                         !pod->At("spec").GetString("nodeName").empty()) {
@@ -125,12 +128,32 @@ void PodConditionWriter::Update(const ItemPtr& item, Value pod, WriteChannel::Do
             } else if (kube::IsConflict(answer.status()) && ++item->conflicts < kConflictTries) {
               Read(item, done);
               return;
-            } else if (!kube::IsNotFound(answer.status())) {
-              LOG(WARNING) << "pod condition not written pod=" << KeyOf(item->write)
-                           << " error=" << answer.status().message();
+            } else {
+              Failed(item, answer.status());
             }
             done(answer.status());
           }));
+}
+
+// Whoever decided on the condition does not say it twice, so a write that could not be made is made
+// later, unless a newer one takes its place.
+void PodConditionWriter::Failed(const ItemPtr& item, const absl::Status& status) {
+  if (kube::IsNotFound(status)) return;
+  const std::string key = KeyOf(item->write);
+  if (!IsOverload(status) && !kube::IsConflict(status)) {
+    LOG(ERROR) << "pod condition not written pod=" << key << " error=" << status.message();
+    return;
+  }
+  const absl::Duration pause =
+      std::min(kRetryPause * (int64_t{1} << std::min(item->retries++, 10)), kMaxRetryPause);
+  item->conflicts = 0;
+  context_->channel->Hold();
+  context_->After(pause, [this, item, key] {
+    context_->channel->SubmitIfAbsent(Lane::kCondition, key, [this, item](WriteChannel::Done done) {
+      Begin(item, std::move(done));
+    });
+    context_->channel->Release();
+  });
 }
 
 }  // namespace hekla::cache

@@ -11,9 +11,9 @@
 
 namespace hekla::cache {
 
-// Writes PodScheduled=False and the nominated node into pods, with an event FailedScheduling, where
-// that changes something. The pod is read first: what is written is the whole status, and other
-// writers' changes must stay.
+// Writes PodScheduled=False and the nominated node into pods where that changes something. The pod
+// is read first: what is written is the whole status, and other writers' changes must stay. A write
+// that the server could not take is repeated until it succeeds or a newer one takes its place.
 // Threads: the io executor.
 // Source:  spec scheduler-core 4.6.
 class PodConditionWriter {
@@ -37,6 +37,7 @@ class PodConditionWriter {
   void Begin(const ItemPtr& item, WriteChannel::Done done);
   void Read(const ItemPtr& item, WriteChannel::Done done);
   void Update(const ItemPtr& item, apis::json::Value pod, WriteChannel::Done done);
+  void Failed(const ItemPtr& item, const absl::Status& status);
 
   const WriteContext* const context_;
   MessageThrottle throttle_;

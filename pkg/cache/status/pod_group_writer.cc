@@ -1,5 +1,6 @@
 #include "pkg/cache/status/pod_group_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,8 +13,8 @@ namespace {
 
 using apis::json::Value;
 
-constexpr int kMaxTries = 5;
-constexpr absl::Duration kConflictPause = absl::Milliseconds(20);
+constexpr absl::Duration kRetryPause = absl::Milliseconds(20);
+constexpr absl::Duration kMaxRetryPause = absl::Seconds(30);
 
 const kube::Resource& PodGroupResource() {
   static const auto* const r =
@@ -129,15 +130,16 @@ void PodGroupWriter::Answered(const ItemPtr& item, const absl::StatusOr<Value>& 
     return;
   }
   if (kube::IsNotFound(answer.status())) return;
-  const bool again = (absl::IsAborted(answer.status()) || IsOverload(answer.status())) &&
-                     ++item->tries < kMaxTries;
-  if (!again) {
+  // The session takes a status for sent once it was handed over, so this does not give up.
+  if (!absl::IsAborted(answer.status()) && !IsOverload(answer.status())) {
     LOG(ERROR) << "Failed to update job <" << KeyOf(item->status)
                << ">: " << answer.status().message();
     return;
   }
+  const absl::Duration pause =
+      std::min(kRetryPause * (int64_t{1} << std::min(item->tries++, 12)), kMaxRetryPause);
   context_->channel->Hold();
-  context_->After(kConflictPause * (int64_t{1} << item->tries), [this, item] {
+  context_->After(pause, [this, item] {
     // A newer status that was queued meanwhile wins.
     context_->channel->SubmitIfAbsent(
         Lane::kStatus, absl::StrCat("podgroup/", KeyOf(item->status)),
