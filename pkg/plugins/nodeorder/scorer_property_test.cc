@@ -59,16 +59,18 @@ class PlainScorers {
     return static_cast<double>(
         (50 * left(cpu, room[model::kCpu]) + 50 * left(memory, room[model::kMemory])) / 100);
   }
-  double Balanced(const model::PodTemplate& pod, NodeId node) {
+  int64_t Balance(const model::Resource& with, NodeId node) {
     double fraction[2];
     for (model::ResourceDim d : {model::kCpu, model::kMemory}) {
-      int64_t used = pod.request[d];
+      int64_t used = with[d];
       for (TaskId other : t_.nodes.tasks[node]) used += t_.tasks.pod[other]->request[d];
       const auto whole = static_cast<double>(t_.nodes.spec[node]->allocatable[d]);
       fraction[d] = std::min(1.0, static_cast<double>(used) / whole);
     }
-    return static_cast<double>(
-        static_cast<int64_t>((1 - std::abs((fraction[0] - fraction[1]) / 2)) * 100));
+    return static_cast<int64_t>((1 - std::abs((fraction[0] - fraction[1]) / 2)) * 100);
+  }
+  double Balanced(const model::PodTemplate& pod, NodeId node) {
+    return static_cast<double>((150 + Balance(pod.request, node) - Balance({}, node)) / 2);
   }
   void AddNodeAffinity(const model::PodTemplate& pod, const std::vector<NodeId>& nodes,
                        std::vector<double>& total) {
