@@ -108,17 +108,6 @@ TEST_F(ReflectorTest, WatchListBringsTheStateAndGoesOn) {
   EXPECT_EQ(reflector_->last_resource_version(), "11");
 }
 
-TEST_F(ReflectorTest, ADeletionBeforeTheEndOfTheInitialStateIsNotLost) {
-  Start(true);
-  auto& watch = server_.Next();
-  watch.Stream(Event("ADDED", "a", 3) + Event("ADDED", "b", 4) + Event("ADDED", "c", 5));
-  watch.Stream(Event("DELETED", "a", 6) + Event("DELETED", "b", 7) + Event("ADDED", "b", 8));
-  watch.Stream(Bookmark(9, true));
-  EXPECT_EQ(State(), (Map{{"b", "8"}, {"c", "5"}}));
-  EXPECT_EQ(mirror_.replaces, 1);
-  EXPECT_TRUE(server_.Idle());  // no list in its place
-}
-
 TEST_F(ReflectorTest, ServerWithoutWatchListIsListedInPages) {
   Start(true);
   server_.Next().Answer(422, "{}");
