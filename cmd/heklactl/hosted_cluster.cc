@@ -1,0 +1,100 @@
+#include "cmd/heklactl/hosted_cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "pkg/apiserver/shipped/shipped_crds.h"
+#include "pkg/util/status_macros.h"
+
+namespace hekla::cmd::heklactl {
+namespace {
+
+apiserver::Options ServerOptions(const HostedCluster::Options& options, const util::Clock* clock) {
+  apiserver::Options out;
+  out.clock = clock;
+  out.seed = options.seed;
+  if (!options.token.empty()) out.tokens = {options.token};
+  return out;
+}
+
+}  // namespace
+
+HostedCluster::HostedCluster(Options options)
+    : options_(std::move(options)), server_(ServerOptions(options_, &clock_)) {}
+
+HostedCluster::~HostedCluster() { Stop(); }
+
+std::string HostedCluster::url() const { return absl::StrCat("http://127.0.0.1:", port_); }
+
+absl::Status HostedCluster::Start() {
+  HEKLA_RETURN_IF_ERROR(apiserver::shipped::LoadCrds(server_));
+  port_ = options_.port;
+  HEKLA_RETURN_IF_ERROR(StartListening());
+  hollow_ = std::make_unique<apiserver::hollow::HollowCluster>(server_, options_.kubelet);
+  background_ = std::make_unique<util::ThreadExecutor>("hollow");
+  hollow_->SetWakeUp([this] {
+    if (!pump_posted_.exchange(true)) background_->Post([this] { PumpHollow(); });
+  });
+  background_->Post([this] { PumpHollow(); });
+  background_->Post([this] { TickServer(); });
+  return absl::OkStatus();
+}
+
+void HostedCluster::Stop() {
+  if (background_ != nullptr) background_->Stop();
+  server_.CloseWatches();
+  StopListening();
+  hollow_.reset();
+  background_.reset();
+}
+
+absl::Status HostedCluster::StartListening() {
+  http::BeastServer::Options options;
+  options.port = port_;
+  options.threads = options_.http_threads;
+  options.thread_name = "apiserver";
+  auto listener = std::make_unique<http::BeastServer>(std::move(options));
+  HEKLA_RETURN_IF_ERROR(listener->Start(options_.front != nullptr ? options_.front : &server_));
+  listener_ = std::move(listener);
+  port_ = listener_->port();
+  return absl::OkStatus();
+}
+
+void HostedCluster::StopListening() {
+  if (listener_ != nullptr) listener_->Stop();
+  listener_.reset();
+}
+
+absl::Status HostedCluster::AddNodes(apiserver::kubelet::NodeTemplate node,
+                                     const std::string& prefix, int count) {
+  for (int i = 0; i < count; ++i) {
+    node.name = absl::StrCat(prefix, i);
+    HEKLA_RETURN_IF_ERROR(
+        server_.Create(apiserver::kubelet::MakeNode(node, nodes_++, clock_.Now())).status());
+  }
+  return absl::OkStatus();
+}
+
+void HostedCluster::PumpHollow() {
+  pump_posted_ = false;
+  if (pump_timer_ != 0) background_->Cancel(pump_timer_);
+  pump_timer_ = 0;
+  hollow_->Pump(clock_.Now());
+  const absl::Time due = hollow_->NextDue();
+  if (due == absl::InfiniteFuture()) return;
+  pump_timer_ = background_->PostAfter(due - clock_.Now(), [this] {
+    pump_timer_ = 0;
+    PumpHollow();
+  });
+}
+
+void HostedCluster::TickServer() {
+  // A watch that is opened meanwhile may be due earlier than what Tick said; a second is soon
+  // enough.
+  const absl::Duration wait = std::min(server_.Tick() - clock_.Now(), absl::Seconds(1));
+  background_->PostAfter(wait, [this] { TickServer(); });
+}
+
+}  // namespace hekla::cmd::heklactl

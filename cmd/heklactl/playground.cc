@@ -1,0 +1,253 @@
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "cmd/heklactl/hosted_cluster.h"
+#include "cmd/heklactl/kubeconfig.h"
+#include "cmd/heklactl/playground_options.h"
+#include "cmd/heklactl/status_line.h"
+#include "cmd/heklactl/subcommands.h"
+#include "glog/logging.h"
+#include "pkg/apiserver/hollow/local_watch.h"
+#include "pkg/assembly/scheduler_graph.h"
+#include "pkg/http/beast_transport.h"
+#include "pkg/util/logging.h"
+#include "pkg/util/status_macros.h"
+#include "pkg/util/thread_executor.h"
+
+namespace hekla::cmd::heklactl {
+namespace {
+
+using apis::json::Value;
+
+// Counts nodes and pods as they change.
+class Counts {
+ public:
+  explicit Counts(apiserver::ApiServer& server)
+      : nodes_(server, "/api/v1/nodes",
+               [this](absl::string_view type, const Value& node) { OnNode(type, node); }),
+        pods_(server, "/api/v1/pods",
+              [this](absl::string_view type, const Value& pod) { OnPod(type, pod); }) {}
+
+  PlaygroundStatus Now() {
+    nodes_.Pump();
+    pods_.Pump();
+    PlaygroundStatus status;
+    status.nodes = static_cast<int64_t>(known_nodes_.size());
+    status.pending = totals_[kPending];
+    status.running = totals_[kRunning];
+    status.other = totals_[kOther];
+    return status;
+  }
+
+ private:
+  enum State { kPending, kRunning, kOther, kStates };
+
+  static State StateOf(const Value& pod) {
+    const absl::string_view phase = pod.At("status").GetString("phase");
+    if (phase == "Running") return kRunning;
+    return phase == "Pending" && pod.At("spec").GetString("nodeName").empty() ? kPending : kOther;
+  }
+  void OnNode(absl::string_view type, const Value& node) {
+    const std::string name(node.At("metadata").GetString("name"));
+    if (type == "DELETED") {
+      known_nodes_.erase(name);
+    } else {
+      known_nodes_[name] = true;
+    }
+  }
+  void OnPod(absl::string_view type, const Value& pod) {
+    const Value& metadata = pod.At("metadata");
+    const std::string key =
+        absl::StrCat(metadata.GetString("namespace"), "/", metadata.GetString("name"));
+    if (const auto it = known_pods_.find(key); it != known_pods_.end()) {
+      --totals_[it->second];
+      known_pods_.erase(it);
+    }
+    if (type == "DELETED") return;
+    const State state = StateOf(pod);
+    known_pods_[key] = state;
+    ++totals_[state];
+  }
+
+  absl::flat_hash_map<std::string, bool> known_nodes_;
+  absl::flat_hash_map<std::string, State> known_pods_;
+  int64_t totals_[kStates] = {};
+  apiserver::hollow::LocalWatch nodes_;
+  apiserver::hollow::LocalWatch pods_;
+};
+
+// The scheduler as it runs in production, in this process: its own HTTP client and its own threads.
+class InProcessScheduler {
+ public:
+  ~InProcessScheduler() {
+    if (graph_ != nullptr) graph_->Stop([] {});
+    session_.Stop();
+    io_.Stop();
+  }
+
+  absl::Status Start(const PlaygroundOptions& options, const std::string& url,
+                     const util::Clock* clock) {
+    http::BeastTransport::Options client;
+    client.url = url;
+    HEKLA_ASSIGN_OR_RETURN(transport_, http::BeastTransport::Create(std::move(client)));
+    assembly::SchedulerGraph::Options graph;
+    graph.config.path = options.scheduler_conf;
+    graph.cycles.period = options.schedule_period;
+    graph.api_qps = 0;  // everything is on this machine
+    graph.seed = static_cast<uint64_t>(options.seed);
+    HEKLA_ASSIGN_OR_RETURN(
+        graph_,
+        assembly::SchedulerGraph::Build(
+            {.transport = transport_.get(), .io = &io_, .session = &session_, .clock = clock},
+            std::move(graph)));
+    graph_->Start();
+    return absl::OkStatus();
+  }
+
+  void AddTo(PlaygroundStatus& status) const {
+    const scheduler::CycleStats stats = graph_->Stats();
+    status.cycles = stats.cycles;
+    status.last_cycle = stats.last;
+  }
+
+ private:
+  std::unique_ptr<http::BeastTransport> transport_;
+  util::ThreadExecutor io_{"io"};
+  util::ThreadExecutor session_{"session"};
+  std::unique_ptr<assembly::SchedulerGraph> graph_;
+};
+
+// Where the kubeconfig goes; removed at the end if the folder is ours.
+class KubeconfigFile {
+ public:
+  ~KubeconfigFile() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  absl::Status Write(const PlaygroundOptions& options, const std::string& url) {
+    path_ = options.kubeconfig;
+    if (path_.empty()) {
+      const char* const temporary = ::getenv("TMPDIR");
+      std::string pattern =
+          absl::StrCat(temporary != nullptr ? temporary : "/tmp", "/hekla-playground-XXXXXX");
+      if (::mkdtemp(pattern.data()) == nullptr) {
+        return absl::UnavailableError(absl::StrCat("cannot create folder ", pattern));
+      }
+      folder_ = pattern;
+      path_ = folder_ + "/kubeconfig";
+    }
+    return WritePrivateFile(path_, KubeconfigText(url, options.token));
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string folder_;
+  std::string path_;
+};
+
+void PrintHelp(const std::string& url, const std::string& kubeconfig,
+               const PlaygroundOptions& options) {
+  std::cout << "API server   " << url << "   (" << options.nodes << " hollow nodes, each cpu "
+            << options.node_cpu << ", memory " << options.node_memory << ", " << options.gpus
+            << " GPUs)\n"
+            << "kubeconfig   " << kubeconfig << "\n\nTry:\n"
+            << "  export KUBECONFIG=" << kubeconfig << "\n"
+            << "  kubectl get nodes\n"
+            << "  kubectl apply -f config/samples/queue.yaml -f config/samples/gang.yaml\n"
+            << "  kubectl get queues,podgroups,pods -o wide\n\nCtrl-C stops it.\n"
+            << std::flush;
+}
+
+// Blocks the signals that end the program, for this thread and all it starts from now on.
+sigset_t BlockEndSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+int Fail(const absl::Status& status, int code) {
+  std::cerr << "heklactl playground: " << status.message() << "\n";
+  return code;
+}
+
+// Shows the state until a signal comes.
+void ShowUntilSignal(const sigset_t& signals, HostedCluster& cluster,
+                     const InProcessScheduler* scheduler) {
+  if (::isatty(STDOUT_FILENO) != 1) {
+    int number = 0;
+    sigwait(&signals, &number);
+    return;
+  }
+  Counts counts(cluster.server());
+  StatusLine line(STDOUT_FILENO);
+  const timespec pause = {.tv_sec = 0, .tv_nsec = 250 * 1000 * 1000};
+  do {
+    PlaygroundStatus status = counts.Now();
+    if (scheduler != nullptr) scheduler->AddTo(status);
+    line.Show(status);
+  } while (sigtimedwait(&signals, nullptr, &pause) < 0);
+}
+
+int Run(const PlaygroundOptions& options) {
+  const sigset_t signals = BlockEndSignals();
+  HostedCluster cluster({.port = static_cast<uint16_t>(options.port),
+                         .token = options.token,
+                         .seed = static_cast<uint64_t>(options.seed)});
+  if (const absl::Status started = cluster.Start(); !started.ok()) return Fail(started, 1);
+  apiserver::kubelet::NodeTemplate node;
+  node.cpu = options.node_cpu;
+  node.memory = options.node_memory;
+  node.pods = absl::StrCat(options.node_pods);
+  node.gpus = options.gpus;
+  if (const absl::Status added = cluster.AddNodes(node, "node-", options.nodes); !added.ok()) {
+    return Fail(added, 2);
+  }
+  std::optional<InProcessScheduler> scheduler;
+  if (!options.no_scheduler) {
+    scheduler.emplace();
+    const absl::Status started = scheduler->Start(options, cluster.url(), &cluster.clock());
+    if (!started.ok()) return Fail(started, absl::IsInvalidArgument(started) ? 2 : 1);
+  }
+  KubeconfigFile kubeconfig;
+  if (const absl::Status written = kubeconfig.Write(options, cluster.url()); !written.ok()) {
+    return Fail(written, 1);
+  }
+  PrintHelp(cluster.url(), kubeconfig.path(), options);
+  ShowUntilSignal(signals, cluster, scheduler.has_value() ? &*scheduler : nullptr);
+  scheduler.reset();
+  cluster.Stop();
+  return 0;
+}
+
+}  // namespace
+
+int RunPlayground(const Arguments& arguments) {
+  const absl::StatusOr<PlaygroundOptions> options = ParsePlaygroundOptions(arguments);
+  if (!options.ok()) {
+    std::cerr << "heklactl playground: " << options.status().message() << "\n" << PlaygroundUsage();
+    return 2;
+  }
+  if (options->help) {
+    std::cout << PlaygroundUsage();
+    return 0;
+  }
+  util::StartLogging("heklactl", options->log);
+  return Run(*options);
+}
+
+}  // namespace hekla::cmd::heklactl
