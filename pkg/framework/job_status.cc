@@ -174,10 +174,6 @@ void EmitUnschedulable(Session& session, JobId job) {
   std::string message =
       absl::StrCat(pending, "/", jobs.task_count[job],
                    " tasks in gang unschedulable: ", session.JobFitErrorText(job));
-  Session::State::JobNote& note = NoteOf(session, job);
-  const uint64_t hash = util::StableHash(message);
-  if (note.event_hash == hash && note.attempted != session.state().number) return;
-  note.event_hash = hash;
   session.RecordPodGroupEvent(job, /*warning=*/true, kUnschedulable, std::move(message));
 }
 

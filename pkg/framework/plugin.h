@@ -23,6 +23,8 @@ class Plugin {
   // Registers the plugin's functions; visits dirty rows only.
   virtual void OnSessionOpen(SessionBuilder& session) = 0;
   virtual void OnSessionClose(Session& session) { (void)session; }
+  // True: answers change with time alone, so that what was refused must be asked again every cycle.
+  virtual bool DependsOnTime() const { return false; }
 };
 
 // What plugins and actions get from the outside; extended by ports as plugins need them.

@@ -16,6 +16,14 @@ using model::QueueId;
 using model::SubJobId;
 using model::TaskId;
 
+namespace {
+
+// Equal events on one PodGroup keep at least this far apart; the pause doubles every time.
+constexpr absl::Duration kFirstEventPause = absl::Seconds(1);
+constexpr absl::Duration kLongestEventPause = absl::Minutes(5);
+
+}  // namespace
+
 uint64_t OwnerOf(const model::TaskTable& tasks, TaskId task) {
   return util::StableHash(tasks.spec[task]->uid);
 }
@@ -42,6 +50,9 @@ Session::Session(SessionDeps deps, std::vector<PluginSlot> plugins,
       state_(std::make_unique<State>()) {
   CHECK(deps_.cluster != nullptr && deps_.sink != nullptr && deps_.clock != nullptr);
   CHECK(deps_.reasons != nullptr && deps_.search != nullptr);
+  for (const PluginSlot& slot : plugins_) {
+    state_->timed_plugins = state_->timed_plugins || slot.plugin->DependsOnTime();
+  }
   if (deps_.metrics == nullptr) return;
   for (const PluginSlot& slot : plugins_) {
     state_->plugin_times.push_back(
@@ -130,26 +141,38 @@ const FitErrors* Session::FindFitErrors(TaskId task) const {
   return &entry.errors;
 }
 
-void Session::ClearFitErrors(JobId job) {
+void Session::BeginTry(JobId job) {
+  State::JobNote& note = NoteOf(*this, job);
+  if (note.attempted == state_->number) return;
+  note.attempted = state_->number;
+  note.fit_error.clear();
+  note.tried = false;
+  note.pipelined = false;
+  note.tried_relief = cluster().relief();
+  note.tried_arrivals = cluster().arrivals();
+  state_->tries.push_back(job);
+  cluster().MarkUnpublished(job);
   for (TaskId task : tables().jobs.tasks[job]) {
     if (state_->fit_errors.contains(task)) state_->fit_errors[task].owner = 0;
     if (tables().tasks.last_transaction[task].set) {
       cluster().SetLastTransaction(task, model::LastTransaction());
     }
   }
-  if (!state_->failed_roles.empty()) {
-    for (SubJobId sub_job : tables().jobs.sub_jobs[job]) {
-      state_->failed_roles.erase({sub_job, model::Symbol()});
-      for (const model::RoleRow& row : tables().jobs.roles[job]) {
-        state_->failed_roles.erase({sub_job, row.role});
-      }
-    }
-  }
-  State::JobNote& note = NoteOf(*this, job);
-  note.fit_error.clear();
-  note.attempted = state_->number;
-  cluster().MarkUnpublished(job);
 }
+
+bool Session::WorthTrying(JobId job, bool* pipelined) const {
+  *pipelined = false;
+  if (!state_->notes.contains(job) || state_->timed_plugins) return true;
+  const State::JobNote& note = state_->notes[job];
+  const model::JobTable& jobs = tables().jobs;
+  if (!note.tried || note.owner != OwnerOf(jobs, job)) return true;
+  *pipelined = note.pipelined;
+  const model::Cluster& cluster = *deps_.cluster;
+  return note.tried_generation != jobs.generation[job] || note.tried_relief != cluster.relief() ||
+         (cluster.has_coupled_pods() && note.tried_arrivals != cluster.arrivals());
+}
+
+void Session::MarkPipelined(JobId job) { NoteOf(*this, job).pipelined = true; }
 
 bool Session::RoleHasFailed(TaskId task) const {
   const model::Symbol role = tables().tasks.role[task];
@@ -171,6 +194,13 @@ void Session::RecordPodGroupEvent(JobId job, bool warning, absl::string_view rea
                                   std::string message) {
   const model::JobTable& jobs = tables().jobs;
   if (jobs.solo[job] || jobs.spec[job] == nullptr) return;
+  State::JobNote& note = NoteOf(*this, job);
+  const uint64_t hash = util::StableHash(message, util::StableHash(reason));
+  if (note.event_hash == hash && now_ < note.next_event) return;
+  note.event_pause = note.event_hash == hash ? std::min(2 * note.event_pause, kLongestEventPause)
+                                             : kFirstEventPause;
+  note.event_hash = hash;
+  note.next_event = now_ + note.event_pause;
   ports::EventWrite event;
   event.object = ports::EventWrite::Object::kPodGroup;
   event.namespace_name = jobs.spec[job]->namespace_name;
@@ -202,6 +232,9 @@ void Session::Open(absl::string_view uid) {
   now_ = deps_.clock->Now();
   ++state_->number;
   state_->failed_roles.clear();
+  const uint64_t touches = cluster().touches_trimmed() + cluster().touches().size();
+  changed_ = state_->timed_plugins || state_->number == 1 || !cluster().dirty_jobs().empty() ||
+             !cluster().dirty_queues().empty() || touches != state_->touches_at_close;
   points_.Clear();
   for (size_t i = 0; i < plugins_.size(); ++i) {
     const absl::Time start = TimeIfMeasured();
@@ -233,6 +266,13 @@ void Session::Close() {
   UndoKept();
   PublishQueues(*this);
   deps_.search->Detach();
+  for (JobId job : state_->tries) {
+    State::JobNote& note = NoteOf(*this, job);
+    note.tried = true;
+    note.tried_generation = tables().jobs.generation[job];
+  }
+  state_->tries.clear();
+  state_->touches_at_close = cluster().touches_trimmed() + cluster().touches().size();
   cluster().ClearUnpublished();
 #ifndef NDEBUG
   if (VLOG_IS_ON(9)) cluster().CheckConsistency();

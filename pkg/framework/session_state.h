@@ -32,7 +32,14 @@ struct Session::State {
   struct JobNote {
     uint64_t owner = 0;
     std::string fit_error;
-    uint64_t event_hash = 0;     // of the last Unschedulable event
+    // The last event on the PodGroup: an equal one comes again ever later.
+    uint64_t event_hash = 0;
+    absl::Time next_event;
+    absl::Duration event_pause;
+    // State of the world at the last try, settled when its session has closed.
+    bool tried = false, pipelined = false;
+    uint32_t tried_generation = 0;
+    uint64_t tried_relief = 0, tried_arrivals = 0;
     uint64_t attempted = 0;      // number of the session that tried the job last
     uint64_t dispatched = 0;     // number of the session that committed tasks of it last
     uint64_t condition_set = 0;  // number of the session that set Unschedulable last
@@ -62,6 +69,10 @@ struct Session::State {
     std::shared_ptr<metrics::Histogram> open, close;
   };
   std::vector<PluginTimes> plugin_times;  // empty without metrics
+
+  std::vector<model::JobId> tries;  // of this session
+  bool timed_plugins = false;       // some answer changes with time alone
+  uint64_t touches_at_close = 0;
 
   uint64_t number = 0;  // of the session, counted from 1
 };

@@ -144,7 +144,7 @@ TEST(JobFitErrorTest, CountsStatusesReasonsAndTheFirstRefusal) {
     tasks.push_back(w.world.Apply(pod));
   }
   w.Cycle([&](Session& session) {
-    session.ClearFitErrors(job);
+    session.BeginTry(job);
     FitErrors& errors = session.FitErrorsOf(tasks[0]);
     errors.nodes = 2;
     errors.Add(w.reasons.Intern(Code::kUnschedulable, "Insufficient cpu"), 2);

@@ -30,6 +30,7 @@ void ClassInterner::Observe(const Selector& selector) {
 }
 
 void ClassInterner::ObserveTerms(const PodTemplate& pod) {
+  coupled_ = coupled_ || pod.has_pod_affinity() || !pod.spread.empty();
   for (const auto* terms : {&pod.affinity, &pod.anti_affinity, &pod.preferred_pod_affinity,
                             &pod.preferred_anti_affinity}) {
     for (const PodTerm& term : *terms) Observe(term.selector);

@@ -30,6 +30,8 @@ class ClassInterner {
 
   // A selector that picks pods exists (terms of pods are found by Intern itself).
   void Observe(const Selector& selector);
+  // Some pod has ever looked at other pods.
+  bool has_coupled_pods() const { return coupled_; }
   // True once after a selector with new keys has been seen: every task must be interned anew.
   bool TakeStale();
 
@@ -68,6 +70,7 @@ class ClassInterner {
   absl::flat_hash_set<Symbol> selector_keys_;
   bool catch_all_ = false;  // some selector matches pods without any of the keys
   bool stale_ = false;
+  bool coupled_ = false;
   std::vector<Key> keys_;  // by class
   std::deque<TaskClassId> idle_;
   std::vector<uint8_t> in_idle_;

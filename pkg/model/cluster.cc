@@ -114,7 +114,13 @@ Cluster::~Cluster() = default;
 
 void Cluster::Apply(const Delta& delta) {
   impl_->WidenIfNeeded();
+  impl_->applying = true;
+  const uint64_t volumes = tables_.volumes.generation, namespaces = tables_.namespaces.generation;
   std::visit(Impl::Applier{*impl_, tables_.volumes}, delta);
+  if (volumes != tables_.volumes.generation || namespaces != tables_.namespaces.generation) {
+    ++impl_->relief;
+  }
+  impl_->applying = false;
 }
 
 void Cluster::MoveTask(TaskId task, TaskStatus status, NodeId node) {
@@ -176,6 +182,9 @@ const std::vector<QueueId>& Cluster::unpublished_queues() const {
   return impl_->unpublished_queues.list();
 }
 const std::vector<JobId>& Cluster::waiting_jobs() const { return impl_->waiting_jobs; }
+uint64_t Cluster::relief() const { return impl_->relief; }
+uint64_t Cluster::arrivals() const { return impl_->arrivals; }
+bool Cluster::has_coupled_pods() const { return impl_->interner.has_coupled_pods(); }
 void Cluster::MarkUnpublished(JobId job) { impl_->unpublished_jobs.Mark(job); }
 
 void Cluster::ClearDirty() {

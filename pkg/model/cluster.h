@@ -112,6 +112,14 @@ class Cluster {
   // phase is Pending. In no particular order.
   const std::vector<JobId>& waiting_jobs() const;
 
+  // Grows with every change by Apply that may let a refused task find a place, or a job be
+  // admitted: room that is freed, nodes, queues, volumes and namespaces that change, pods that go.
+  uint64_t relief() const;
+  // Grows with every task that comes to a node. Matters to refused tasks only where some pod has
+  // looked at other pods (affinity, topology spread).
+  uint64_t arrivals() const;
+  bool has_coupled_pods() const;
+
   void SetObserver(TaskObserver* observer);  // at most one; nullptr: none
 
   // Recounts every account and CHECKs that the kept ones are equal. O(everything).

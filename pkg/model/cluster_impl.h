@@ -53,7 +53,10 @@ class Cluster::Impl {
   void RemoveNode(absl::string_view name);
   void FreeNodeIfUnused(NodeId node);
   void WidenIfNeeded();
-  void Touch(NodeId node, bool static_change) { touches.push_back({node, static_change}); }
+  void Touch(NodeId node, bool static_change) {
+    touches.push_back({node, static_change});
+    if (static_change) ++relief;
+  }
   void AttachNode(TaskId task, NodeId node);
   void DetachNode(TaskId task, NodeId node);
   void BookNode(TaskId task, NodeId node, NodeUse use, int sign);
@@ -143,6 +146,9 @@ class Cluster::Impl {
   std::string global_default_class;
   absl::flat_hash_map<Symbol, NamespaceId> namespace_by_name;
 
+  bool applying = false;  // inside of Apply, not of a session
+  uint64_t relief = 0;
+  uint64_t arrivals = 0;
   std::vector<NodeTouch> touches;
   uint64_t touches_trimmed = 0;
   DirtySet<JobId> dirty_jobs, unpublished_jobs;

@@ -245,6 +245,7 @@ void Cluster::Impl::RemoveJob(const std::string& key) {
   const JobId job = cluster.FindJob(key);
   if (!job.valid() || t.jobs.spec[job] == nullptr) return;
   JobTable& j = t.jobs;
+  ++relief;
   SetQueue(job, QueueId());
   j.spec[job] = nullptr;
   j.phase[job] = PodGroupPhase::kNone;

@@ -54,6 +54,7 @@ void Cluster::Impl::UpsertQueue(const std::shared_ptr<const QueueSpec>& spec) {
     if (old->status_allocated != spec->status_allocated) unpublished_queues.Mark(id);
     return;
   }
+  ++relief;
   MarkQueue(id);
   // A queue's state decides about its jobs; a new queue takes those that have waited for it.
   for (JobId job : q.jobs[id]) MarkJob(job);
@@ -68,6 +69,7 @@ void Cluster::Impl::UpsertQueue(const std::shared_ptr<const QueueSpec>& spec) {
 void Cluster::Impl::RemoveQueue(const std::string& name) {
   auto it = queue_by_name.find(name);
   if (it == queue_by_name.end()) return;
+  ++relief;
   const QueueId id = it->second;
   queue_by_name.erase(it);
   QueueTable& q = t.queues;

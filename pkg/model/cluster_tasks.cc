@@ -121,6 +121,7 @@ void Cluster::Impl::EnterNode(TaskId task) {
   const NodeId node = k.node[task];
   const NodeUse use = UseOf(k.status[task], node);
   if (use == NodeUse::kNone) return;
+  ++arrivals;
   AttachNode(task, node);
   BookNode(task, node, use, 1);
   Touch(node, false);
@@ -132,6 +133,7 @@ void Cluster::Impl::LeaveNode(TaskId task) {
   const NodeId node = k.node[task];
   const NodeUse use = UseOf(k.status[task], node);
   if (use == NodeUse::kNone) return;
+  if (applying) ++relief;
   if (observer != nullptr) observer->OnTaskMoved(task, node, false);
   BookNode(task, node, use, -1);
   DetachNode(task, node);
@@ -153,6 +155,7 @@ void Cluster::Impl::Place(TaskId task, TaskStatus status, NodeId node) {
   if (stays && was != is) {
     BookNode(task, node, is, 1);
     Touch(node, false);
+    if (applying) ++relief;
   }
   BookJob(task, 1);
   if (!stays) EnterNode(task);
@@ -220,6 +223,7 @@ void Cluster::Impl::UpsertTask(const std::shared_ptr<const TaskSpec>& spec) {
 void Cluster::Impl::EraseTask(TaskId task) {
   TaskTable& k = t.tasks;
   const NodeId node = k.node[task];
+  ++relief;
   LeaveNode(task);
   DetachJob(task);
   interner.RemoveTask(k.task_class[task]);

@@ -21,6 +21,23 @@ bool HasTopology(const model::JobSpec& spec) {
   return false;
 }
 
+// Leaves out jobs that would fare as they did the last time. One that only holds reservations must
+// renew them as soon as anybody else gets a chance to take their room.
+void DropHopeless(Session& session, std::vector<JobId>& jobs) {
+  bool anybody = false;
+  std::vector<JobId> holding;
+  std::erase_if(jobs, [&](JobId job) {
+    bool pipelined = false;
+    if (session.WorthTrying(job, &pipelined)) {
+      anybody = true;
+      return false;
+    }
+    if (pipelined) holding.push_back(job);
+    return true;
+  });
+  if (anybody) jobs.insert(jobs.end(), holding.begin(), holding.end());
+}
+
 // The jobs of this run; those that cannot take part are told why where nobody else does.
 void CollectJobs(Session& session, std::vector<JobId>& out) {
   const model::JobTable& jobs = session.tables().jobs;
@@ -41,6 +58,7 @@ void CollectJobs(Session& session, std::vector<JobId>& out) {
     session.SetJobFitError(job, "hyperNodes are not ready");
     return true;
   });
+  DropHopeless(session, out);
 }
 
 // One run over queues and jobs.
@@ -72,7 +90,7 @@ class Run {
     if (first_turn) {
       sheet = MakeWorksheet(session_, job);
       if (sheet.empty()) return false;
-      session_.ClearFitErrors(job);
+      session_.BeginTry(job);
     }
     Allocation allocation(session_, job, queue);
     Statement statement = session_.tables().jobs.spec[job]->sub_groups.empty()
@@ -81,6 +99,7 @@ class Run {
     std::erase_if(sheet.sub_jobs, [](const SubJobSheet& part) { return part.empty(); });
     if (statement.empty()) return false;
     if (!session_.points().job_ready(job)) {
+      session_.MarkPipelined(job);
       statement.Keep();  // pipelined: what it reserves is held until the session closes
       return false;
     }
@@ -91,6 +110,7 @@ class Run {
   void SayOverused(QueueId queue, const std::vector<JobId>& jobs) {
     for (JobId job : jobs) {
       if (sheets_.contains(job)) continue;
+      session_.BeginTry(job);
       session_.SetJobFitError(
           job, absl::StrCat("queue \"", session_.tables().queues.name[queue], "\" is overused"));
     }

@@ -24,6 +24,8 @@ void BackfillAction::Collect(framework::Session& session) {
     if (!InSession(t.jobs, job) || t.jobs.IsPendingPhase(job)) continue;
     const bool pipelined = t.jobs.counts[job][TaskStatus::kPipelined] > 0;
     if (t.jobs.pending_best_effort[job] == 0 && !pipelined) continue;
+    bool holds = false;
+    if (!pipelined && !session.WorthTrying(job, &holds)) continue;
     if (session.points().job_valid(job).pass) jobs.push_back(job);
   }
   tasks_.clear();
@@ -54,6 +56,7 @@ void BackfillAction::Execute(framework::Session& session, const framework::Argum
     if (session.tables().tasks.status[task] == TaskStatus::kPipelined) session.Unpipeline(task);
   }
   for (TaskId task : tasks_) {
+    session.BeginTry(session.tables().tasks.job[task]);
     const SearchResult found = session.search().Best(task, NodeSet(), options);
     if (found.node.valid()) {
       session.AllocateAtOnce(task, found.node);
@@ -62,7 +65,6 @@ void BackfillAction::Execute(framework::Session& session, const framework::Argum
     FitErrors& errors = session.FitErrorsOf(task);
     errors = FitErrors();
     session.search().Explain(task, NodeSet(), options, errors);
-    session.cluster().MarkUnpublished(session.tables().tasks.job[task]);
   }
 }
 

@@ -26,6 +26,7 @@ bool Admit(framework::Session& session, model::JobId job, model::QueueId queue) 
 
 void EnqueueAction::Execute(framework::Session& session, const framework::Arguments& arguments) {
   (void)arguments;
+  if (!session.changed()) return;  // every plugin would say the same again
   const model::JobTable& jobs = session.tables().jobs;
   jobs_.clear();
   for (model::JobId job : session.cluster().waiting_jobs()) {
