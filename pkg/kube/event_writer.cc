@@ -1,0 +1,210 @@
+#include "pkg/kube/event_writer.h"
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+#include "glog/logging.h"
+#include "pkg/kube/api_status.h"
+#include "pkg/kube/resource_client.h"
+#include "pkg/util/random.h"
+
+namespace hekla::kube {
+namespace {
+
+constexpr size_t kMaxName = 253;
+
+bool IsDnsSubdomain(absl::string_view name) {
+  if (name.empty() || name.size() > kMaxName) return false;
+  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  bool at_start = true;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool at_end = i + 1 == name.size() || name[i + 1] == '.';
+    if (c == '.') {
+      if (at_start) return false;
+      at_start = true;
+      continue;
+    }
+    if (!alphanumeric(c) && (c != '-' || at_start || at_end)) return false;
+    at_start = false;
+  }
+  return !at_start;
+}
+
+}  // namespace
+
+std::string EventName(absl::string_view object_name, int64_t unix_nanos, uint64_t random1,
+                      uint64_t random2) {
+  std::string name = absl::StrFormat("%s.%x", object_name, unix_nanos);
+  if (IsDnsSubdomain(name)) return name;
+  return absl::StrFormat("%08x-%04x-4%03x-%04x-%012x", random1 >> 32, (random1 >> 16) & 0xffff,
+                         random1 & 0xfff, 0x8000 | (random2 >> 50), random2 & 0xffffffffffff);
+}
+
+class EventWriter::Core : public std::enable_shared_from_this<Core> {
+ public:
+  Core(RestClient* client, Executor* executor, Options options)
+      : client_(client, options.resource),
+        executor_(executor),
+        options_(std::move(options)),
+        random_(options_.seed) {}
+
+  void Write(Event event) {
+    std::string key = absl::StrCat(event.ns, "/", event.name);
+    auto it = slots_.find(key);
+    if (it == slots_.end()) {
+      if (slots_.size() >= options_.queue_limit + static_cast<size_t>(options_.max_in_flight)) {
+        Count(&Counters::dropped);
+        LOG_EVERY_N(WARNING, 100)
+            << "Unable to record event: too many queued events, dropped event name=" << event.name;
+        return;
+      }
+      slots_.emplace(key, Slot()).first->second.next = std::move(event);
+      ready_.push_back(std::move(key));
+      UpdatePending();
+      SendReady();
+      return;
+    }
+    Slot& slot = it->second;
+    if (slot.next.has_value() && slot.next->patch.is_null()) {
+      event.patch = apis::json::Value();  // not yet created: it is created in its newest state
+    }
+    slot.next = std::move(event);
+  }
+
+  void Stop() {
+    stopped_ = true;
+    for (auto& [key, slot] : slots_) {
+      if (slot.timer != 0) executor_->Cancel(slot.timer);
+    }
+    slots_.clear();
+    ready_.clear();
+    UpdatePending();
+  }
+
+  size_t pending() const {
+    absl::MutexLock lock(&mutex_);
+    return pending_;
+  }
+  Counters counters() const {
+    absl::MutexLock lock(&mutex_);
+    return counters_;
+  }
+
+ private:
+  // The writes of one event. While one is under way, `next` holds what came after it.
+  struct Slot {
+    std::optional<Event> next;
+    int tries = 0;
+    Executor::TimerId timer = 0;
+  };
+
+  void SendReady() {
+    while (!ready_.empty() && in_flight_ < options_.max_in_flight) {
+      const std::string key = std::move(ready_.front());
+      ready_.pop_front();
+      Send(key);
+    }
+  }
+
+  void Send(const std::string& key) {
+    Slot& slot = slots_.at(key);
+    ++slot.tries;
+    ++in_flight_;
+    auto sent = std::make_shared<Event>(*std::exchange(slot.next, std::nullopt));
+    auto done = [weak = weak_from_this(), executor = executor_, key,
+                 sent](absl::StatusOr<apis::json::Value> answer) {
+      executor->Post([weak, key, sent, status = answer.status()] {
+        auto core = weak.lock();
+        if (core != nullptr && !core->stopped_) core->OnSent(key, sent, status);
+      });
+    };
+    if (sent->patch.is_null()) {
+      client_.Create(sent->ns, sent->whole, std::move(done));
+    } else {
+      client_.Patch({.ns = sent->ns, .name = sent->name}, PatchType::kStrategicMerge, sent->patch,
+                    std::move(done));
+    }
+  }
+
+  void OnSent(const std::string& key, const std::shared_ptr<Event>& sent,
+              const absl::Status& status) {
+    --in_flight_;
+    Slot& slot = slots_.at(key);
+    const bool was_patch = !sent->patch.is_null();
+    if (status.ok()) {
+      Count(was_patch ? &Counters::patched : &Counters::created);
+    } else if (was_patch && kube::IsNotFound(status)) {
+      // It expired on the server: its whole is written anew, in its newest state.
+      if (!slot.next.has_value()) slot.next = std::move(*sent);
+      slot.next->patch = apis::json::Value();
+    } else if (!GetApiStatus(status).has_value() && slot.tries < options_.tries) {
+      if (!slot.next.has_value()) {
+        slot.next = std::move(*sent);
+      } else if (!was_patch) {
+        slot.next->patch = apis::json::Value();
+      }
+      slot.timer = executor_->PostAfter(Wait(slot.tries), [weak = weak_from_this(), key] {
+        auto core = weak.lock();
+        if (core == nullptr || core->stopped_) return;
+        core->slots_.at(key).timer = 0;
+        core->ready_.push_back(key);
+        core->SendReady();
+      });
+      SendReady();
+      return;
+    } else {
+      Count(&Counters::failed);
+      LOG_EVERY_N(WARNING, 100) << "event not written name=" << key
+                                << " error=" << status.message();
+    }
+    slot.tries = 0;
+    if (slot.next.has_value()) {
+      ready_.push_back(key);
+    } else {
+      slots_.erase(key);
+      UpdatePending();
+    }
+    SendReady();
+  }
+
+  absl::Duration Wait(int tries) {
+    if (options_.first_wait_random && tries == 1) return options_.try_interval * random_.Unit();
+    return options_.try_interval * (1 + options_.jitter * random_.Unit());
+  }
+
+  void Count(int64_t Counters::*counter) {
+    absl::MutexLock lock(&mutex_);
+    ++(counters_.*counter);
+  }
+  void UpdatePending() {
+    absl::MutexLock lock(&mutex_);
+    pending_ = slots_.size();
+  }
+
+  const ResourceClient client_;
+  Executor* const executor_;
+  const Options options_;
+  util::Random random_;
+  bool stopped_ = false;
+  std::map<std::string, Slot> slots_;  // by namespace/name
+  std::deque<std::string> ready_;
+  int in_flight_ = 0;
+  mutable absl::Mutex mutex_;
+  size_t pending_ ABSL_GUARDED_BY(mutex_) = 0;
+  Counters counters_ ABSL_GUARDED_BY(mutex_);
+};
+
+EventWriter::EventWriter(RestClient* client, Executor* executor, Options options)
+    : core_(std::make_shared<Core>(client, executor, std::move(options))) {}
+EventWriter::~EventWriter() { core_->Stop(); }
+void EventWriter::Write(Event event) { core_->Write(std::move(event)); }
+size_t EventWriter::pending() const { return core_->pending(); }
+EventWriter::Counters EventWriter::counters() const { return core_->counters(); }
+
+}  // namespace hekla::kube
