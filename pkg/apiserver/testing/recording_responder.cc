@@ -7,6 +7,7 @@ namespace hekla::apiserver::testing {
 bool RecordingStream::Write(std::shared_ptr<const std::string> bytes) {
   absl::MutexLock lock(&mutex_);
   if (closed_) return false;
+  if (discarding_) return true;
   text_ += *bytes;
   if (!reading_) queued_ += bytes->size();
   return true;
@@ -36,6 +37,13 @@ void RecordingStream::SetOnClosed(std::function<void()> on_closed) {
 size_t RecordingStream::queued_bytes() const {
   absl::MutexLock lock(&mutex_);
   return queued_;
+}
+
+void RecordingStream::Discard() {
+  absl::MutexLock lock(&mutex_);
+  discarding_ = true;
+  text_.clear();
+  taken_ = 0;
 }
 
 void RecordingStream::StopReading() {

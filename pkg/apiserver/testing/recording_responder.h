@@ -24,6 +24,8 @@ class RecordingStream final : public http::StreamWriter {
 
   // The client goes away.
   void Disconnect();
+  // From now on bytes are forgotten, for measurements.
+  void Discard();
   // From now on bytes stay queued, as with a reader that has stopped.
   void StopReading();
   bool closed() const;
@@ -38,6 +40,7 @@ class RecordingStream final : public http::StreamWriter {
   std::string text_ ABSL_GUARDED_BY(mutex_);
   size_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool discarding_ ABSL_GUARDED_BY(mutex_) = false;
   bool reading_ ABSL_GUARDED_BY(mutex_) = true;
   size_t queued_ ABSL_GUARDED_BY(mutex_) = 0;
   std::function<void()> on_closed_ ABSL_GUARDED_BY(mutex_);
