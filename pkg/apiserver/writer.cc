@@ -60,7 +60,8 @@ void DeduplicateOwners(Value& metadata) {
 }
 
 validation::MetadataRules RulesOf(const Resource& resource) {
-  return {resource.namespaced, resource.name_rule, !resource.is_custom()};
+  return {resource.namespaced, resource.name_rule,
+          !resource.is_custom() && resource.group != "apiextensions.k8s.io"};
 }
 
 apply::TypeRef TypeOf(const Resource& resource) {

@@ -1,0 +1,208 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "pkg/apiserver/deleter.h"
+#include "pkg/apiserver/server.h"
+#include "pkg/apiserver/testing/test_server.h"
+
+namespace hekla::apiserver {
+namespace {
+
+using apis::json::Value;
+using ::testing::HasSubstr;
+using testing::TestServer;
+
+constexpr char kPods[] = "/api/v1/namespaces/default/pods";
+constexpr char kBudgets[] = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+
+std::string Message(const TestServer::Reply& reply) {
+  return std::string(reply.body.GetString("message"));
+}
+
+TEST(BindingTest, SetsTheNodeOnceAndMergesAnnotations) {
+  // Worked example 17.
+  TestServer s;
+  s.MakePod("web-1", R"("annotations":{"a":"0","b":"2"})");
+  const auto first =
+      s.Post(absl::StrCat(kPods, "/web-1/binding"),
+             R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"web-1",)"
+             R"("annotations":{"a":"1"},"labels":{"l":"1"}},"target":{"name":"n4"}})");
+  EXPECT_EQ(first.status, 201);
+  EXPECT_EQ(first.body.GetString("status"), "Success");
+  const Value pod = s.Get(absl::StrCat(kPods, "/web-1")).body;
+  EXPECT_EQ(pod.At("metadata").At("annotations"), testing::J(R"({"a":"1","b":"2"})"));
+  EXPECT_EQ(pod.At("metadata").At("labels"), testing::J(R"({"l":"1"})"));
+  EXPECT_EQ(pod.At("metadata").GetInt("generation"), 1);
+  const Value& condition = pod.At("status").At("conditions").as_array()[0];
+  EXPECT_EQ(condition.GetString("type"), "PodScheduled");
+  EXPECT_EQ(condition.GetString("status"), "True");
+  const auto again = s.Bind("web-1", "n4");
+  EXPECT_EQ(again.status, 409);
+  EXPECT_EQ(Message(again),
+            "Operation cannot be fulfilled on pods/binding \"web-1\": pod web-1 is already "
+            "assigned to node \"n4\"");
+}
+
+TEST(BindingTest, RemovesTheReasonOfAnEarlierFailure) {
+  TestServer s;
+  s.MakePod("a");
+  s.Patch(absl::StrCat(kPods, "/a/status"), "strategic",
+          R"({"status":{"nominatedNodeName":"x","conditions":[{"type":"PodScheduled",)"
+          R"("status":"False","reason":"Unschedulable","message":"m"}]}})");
+  ASSERT_EQ(s.Bind("a", "n").status, 201);
+  const Value status = s.Get(absl::StrCat(kPods, "/a")).body.At("status");
+  EXPECT_FALSE(status.Has("nominatedNodeName"));
+  const Value& condition = status.At("conditions").as_array()[0];
+  EXPECT_FALSE(condition.Has("reason"));
+  EXPECT_EQ(condition.GetString("lastTransitionTime"), "2026-01-01T00:00:00Z");
+}
+
+TEST(BindingTest, RefusesDeletedGatedAndRenamedPods) {
+  TestServer s;
+  s.MakePod("g", "", R"("schedulingGates":[{"name":"x/y"}])");
+  EXPECT_THAT(Message(s.Bind("g", "n")), HasSubstr("pod g has non-empty .spec.schedulingGates"));
+  s.MakePod("d", R"("finalizers":["a.b/c"])");
+  s.Delete(absl::StrCat(kPods, "/d"));
+  EXPECT_THAT(Message(s.Bind("d", "n")),
+              HasSubstr("pod d is being deleted, cannot be assigned to a host"));
+  s.MakePod("a");
+  const auto renamed = s.Post(absl::StrCat(kPods, "/a/binding"),
+                              R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"b"},)"
+                              R"("target":{"name":"n"}})");
+  EXPECT_EQ(renamed.status, 400);
+  const auto elsewhere = s.Post(absl::StrCat(kPods, "/a/binding"),
+                                R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"a"},)"
+                                R"("target":{"kind":"Pod","name":"n"}})");
+  EXPECT_EQ(elsewhere.status, 500);
+}
+
+TEST(BindingTest, TheOldPathTakesTheNameFromTheBody) {
+  TestServer s;
+  s.MakePod("a");
+  EXPECT_EQ(s.Post("/api/v1/namespaces/default/bindings",
+                   R"({"apiVersion":"v1","kind":"Binding","metadata":{"name":"a"},)"
+                   R"("target":{"name":"n"}})")
+                .status,
+            201);
+  EXPECT_EQ(s.Get(absl::StrCat(kPods, "/a")).body.At("spec").GetString("nodeName"), "n");
+}
+
+TEST(GraceTest, LaterDeletesOnlyShortenThePeriod) {
+  // Worked example 15.
+  const absl::Time noon = absl::FromUnixSeconds(1767268800);
+  GraceResult r = NextGrace(std::nullopt, std::nullopt, 30, false, noon);
+  EXPECT_EQ(r.state.deletion, noon + absl::Seconds(30));
+  EXPECT_EQ(r.state.grace, 30);
+  r = NextGrace(r.state, 10, 30, false, noon + absl::Seconds(5));
+  EXPECT_EQ(r.state.deletion, noon + absl::Seconds(10));
+  EXPECT_EQ(r.state.grace, 10);
+  const GraceResult longer = NextGrace(r.state, 60, 30, false, noon + absl::Seconds(6));
+  EXPECT_FALSE(longer.changed);
+  r = NextGrace(r.state, 5, 30, false, noon + absl::Seconds(8));
+  EXPECT_EQ(r.state.deletion, noon + absl::Seconds(8));
+  EXPECT_EQ(r.state.grace, 1);
+  r = NextGrace(r.state, 0, 30, false, noon + absl::Seconds(8));
+  EXPECT_EQ(r.state.grace, 0);
+  EXPECT_EQ(NextGrace(std::nullopt, -7, 30, false, noon).state.grace, 1);
+  EXPECT_EQ(NextGrace(std::nullopt, 30, 30, true, noon).state.grace, 0);
+}
+
+TEST(GraceTest, BoundPodsStayUntilTheKubeletIsDone) {
+  TestServer s;
+  s.MakePod("a");
+  s.Bind("a", "n");
+  const Value marked = s.Delete(absl::StrCat(kPods, "/a")).body;
+  EXPECT_EQ(marked.At("metadata").GetString("deletionTimestamp"), "2026-01-01T00:00:30Z");
+  EXPECT_EQ(marked.At("metadata").GetInt("deletionGracePeriodSeconds"), 30);
+  EXPECT_EQ(marked.At("metadata").GetInt("generation"), 2);
+  // Again without a period: nothing changes, nothing is written.
+  const int64_t version = s.server->resource_version();
+  EXPECT_EQ(s.Delete(absl::StrCat(kPods, "/a")).status, 200);
+  EXPECT_EQ(s.server->resource_version(), version);
+  EXPECT_EQ(s.Delete(absl::StrCat(kPods, "/a"), R"({"gracePeriodSeconds":0})").status, 200);
+  EXPECT_EQ(s.Get(absl::StrCat(kPods, "/a")).status, 404);
+}
+
+TEST(GraceTest, FinalizersAndGraceBothHold) {
+  TestServer s;
+  s.MakePod("a", R"("finalizers":["a.b/c"])");
+  s.Bind("a", "n");
+  s.Delete(absl::StrCat(kPods, "/a"));
+  s.Delete(absl::StrCat(kPods, "/a"), R"({"gracePeriodSeconds":0})");
+  EXPECT_EQ(s.Get(absl::StrCat(kPods, "/a")).status, 200);
+  EXPECT_EQ(s.Patch(absl::StrCat(kPods, "/a"), "merge", R"({"metadata":{"finalizers":["x.y/z"]}})")
+                .status,
+            422);
+  s.Patch(absl::StrCat(kPods, "/a"), "merge", R"({"metadata":{"finalizers":null}})");
+  EXPECT_EQ(s.Get(absl::StrCat(kPods, "/a")).status, 404);
+}
+
+TEST(GraceTest, RemovingTheLastFinalizerDoesNotEndTheGracePeriod) {
+  TestServer s;
+  s.MakePod("a", R"("finalizers":["a.b/c"])");
+  s.Bind("a", "n");
+  s.Delete(absl::StrCat(kPods, "/a"));
+  s.Patch(absl::StrCat(kPods, "/a"), "merge", R"({"metadata":{"finalizers":null}})");
+  EXPECT_EQ(s.Get(absl::StrCat(kPods, "/a")).status, 200);
+}
+
+TEST(EvictionTest, SpendsTheBudgetOfReadyPods) {
+  // Worked example 24.
+  TestServer s;
+  for (const char* name : {"p1", "p2", "p3", "p4"}) {
+    s.MakePod(name, R"("labels":{"app":"x"})");
+    s.Bind(name, "n");
+    s.Patch(absl::StrCat(kPods, "/", name, "/status"), "strategic",
+            R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
+  }
+  s.MakePod("pending", R"("labels":{"app":"x"})");
+  ASSERT_EQ(s.Post(kBudgets, R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget",)"
+                             R"("metadata":{"name":"guard"},"spec":{"minAvailable":3,)"
+                             R"("selector":{"matchLabels":{"app":"x"}}}})")
+                .status,
+            201);
+  s.Patch(absl::StrCat(kBudgets, "/guard/status"), "merge",
+          R"({"status":{"observedGeneration":1,"disruptionsAllowed":1,"currentHealthy":4,)"
+          R"("desiredHealthy":3,"expectedPods":4}})");
+  const auto evict = [&](const std::string& name) {
+    return s.Post(
+        absl::StrCat(kPods, "/", name, "/eviction"),
+        absl::StrCat(R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":")", name,
+                     "\"}}"));
+  };
+  EXPECT_EQ(evict("p1").status, 201);
+  EXPECT_EQ(evict("pending").status, 201);
+  const auto refused = evict("p2");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(Message(refused), "Cannot evict pod as it would violate the pod's disruption budget.");
+  const Value& cause = refused.body.At("details").At("causes").as_array()[0];
+  EXPECT_EQ(cause.GetString("reason"), "DisruptionBudget");
+  EXPECT_THAT(std::string(cause.GetString("message")),
+              HasSubstr("The disruption budget guard needs 3 healthy pods and has"));
+}
+
+TEST(PodTest, GatedPodsSayWhy) {
+  TestServer s;
+  const Value pod = s.MakePod("g", "", R"("schedulingGates":[{"name":"x/y"}])");
+  const Value& condition = pod.At("status").At("conditions").as_array()[0];
+  EXPECT_EQ(condition.GetString("reason"), "SchedulingGated");
+}
+
+TEST(PodTest, LogsAreRefusedClearly) {
+  TestServer s;
+  s.MakePod("a");
+  EXPECT_EQ(s.Get(absl::StrCat(kPods, "/a/log")).status, 200);
+  s.Bind("a", "n");
+  EXPECT_EQ(Message(s.Get(absl::StrCat(kPods, "/a/log"))),
+            "container \"c\" in pod \"a\" is waiting to start: ContainerCreating");
+  s.Patch(absl::StrCat(kPods, "/a/status"), "merge", R"({"status":{"phase":"Running"}})");
+  EXPECT_EQ(s.Get(absl::StrCat(kPods, "/a/log")).status, 501);
+  EXPECT_EQ(Message(s.Get(absl::StrCat(kPods, "/a/log?container=x"))),
+            "container x is not valid for pod a");
+  EXPECT_EQ(s.Post(absl::StrCat(kPods, "/a/exec"), "{}").status, 501);
+}
+
+}  // namespace
+}  // namespace hekla::apiserver
