@@ -204,6 +204,7 @@ absl::Status World::Configure(absl::string_view yaml, const std::vector<std::str
     deps.plugin_deps.clock = &clock_;
     deps.plugin_deps.default_queue = options_.default_queue;
     deps.plugin_deps.csi_storage = options_.csi_storage;
+    deps.metrics = &metrics_;
     deps.seed = options_.seed;
     scheduler_ = std::make_unique<scheduler::Scheduler>(deps);
   }

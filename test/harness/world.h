@@ -11,7 +11,9 @@
 #include "pkg/apis/json/value.h"
 #include "pkg/conf/config.h"
 #include "pkg/framework/plugin.h"
+#include "pkg/framework/scheduler_metrics.h"
 #include "pkg/framework/session.h"
+#include "pkg/metrics/registry.h"
 #include "pkg/model/cluster.h"
 #include "pkg/ports/snapshot_source.h"
 #include "pkg/scheduler/scheduler.h"
@@ -57,6 +59,7 @@ class World final : public ports::SnapshotSource {
   const model::Tables& tables() const { return cluster_->tables(); }
   RecordingSink& sink() { return sink_; }
   util::FakeClock& clock() { return clock_; }
+  framework::SchedulerMetrics& metrics() { return metrics_; }
 
   // "ns/name" of a task, name of its node ("" where it has none).
   std::string TaskName(model::TaskId task) const;
@@ -79,6 +82,8 @@ class World final : public ports::SnapshotSource {
   struct Decoders;
   std::unique_ptr<Decoders> decoders_;
   RecordingSink sink_;
+  metrics::Registry registry_;
+  framework::SchedulerMetrics metrics_{registry_};
   framework::PluginRegistry plugins_;
   framework::ActionRegistry actions_;
   Hook before_, after_;

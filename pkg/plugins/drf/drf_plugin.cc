@@ -1,9 +1,11 @@
 #include "pkg/plugins/drf/drf_plugin.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "pkg/framework/scheduler_metrics.h"
 
 namespace hekla::plugins {
 namespace {
@@ -37,6 +39,22 @@ void DrfPlugin::OnSessionOpen(framework::SessionBuilder& session) {
   session.At(points.reclaimable, on.reclaimable).Add<&QueueHierarchy::Reclaimable>(tree);
   session.At(points.allocate_event, true).Add<&QueueHierarchy::OnTaskChanged>(tree);
   session.At(points.deallocate_event, true).Add<&QueueHierarchy::OnTaskChanged>(tree);
+}
+
+void DrfPlugin::OnSessionClose(framework::Session& session) {
+  framework::SchedulerMetrics* metrics = session.deps().metrics;
+  if (metrics == nullptr) return;
+  for (model::JobId job : session.cluster().unpublished_jobs()) {
+    auto* gauge = series_.Of(
+        view_->jobs, job,
+        [&](const std::string& space, const std::string& name) {
+          return metrics->job_share.With({space, name});
+        },
+        [&](const std::string& space, const std::string& name) {
+          metrics->job_share.Remove({space, name});
+        });
+    if (gauge != nullptr) (*gauge)->Set(ShareOf(job));
+  }
 }
 
 double DrfPlugin::ShareOf(model::JobId job) const {

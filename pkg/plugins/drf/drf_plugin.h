@@ -6,7 +6,9 @@
 #include "absl/strings/string_view.h"
 #include "pkg/framework/plugin.h"
 #include "pkg/framework/session.h"
+#include "pkg/metrics/metric.h"
 #include "pkg/plugins/common/amounts.h"
+#include "pkg/plugins/common/job_series.h"
 #include "pkg/plugins/drf/queue_hierarchy.h"
 
 // HOT PATH
@@ -24,6 +26,8 @@ class DrfPlugin final : public framework::Plugin {
   static constexpr absl::string_view kName = "drf";
 
   void OnSessionOpen(framework::SessionBuilder& session) override;
+  // Gauges of shares.
+  void OnSessionClose(framework::Session& session) override;
 
   int JobOrder(model::JobId a, model::JobId b);
   // Per candidate, in order: a working copy of its job loses the candidate; it is a victim if the
@@ -37,6 +41,7 @@ class DrfPlugin final : public framework::Plugin {
   const model::Tables* view_ = nullptr;
   UnitScale scale_;
   Amounts total_;
+  JobSeries<std::shared_ptr<metrics::Gauge>> series_;
   std::unique_ptr<QueueHierarchy> hierarchy_;  // only with enableHierarchy
 };
 

@@ -64,6 +64,12 @@ TEST_F(DrfPluginTest, VictimsWouldStillHoldMore) {
   });
 }
 
+TEST_F(DrfPluginTest, SharesAreGauges) {
+  world_.Run();
+  EXPECT_EQ(world_.metrics().job_share.With({"default", "j1"})->value(), 0.2);
+  EXPECT_EQ(world_.metrics().job_share.With({"default", "j3"})->value(), 0);
+}
+
 TEST_F(DrfPluginTest, SharesFollowStatementsAndTheirUndo) {
   world_.Run([&](framework::Session& session) {
     const auto& order = session.points().job_order;

@@ -1,4 +1,5 @@
 #include "absl/strings/str_cat.h"
+#include "pkg/framework/scheduler_metrics.h"
 #include "pkg/plugins/common/jobs.h"
 #include "pkg/plugins/gang/gang_plugin.h"
 
@@ -37,9 +38,38 @@ int32_t GangPlugin::Missing(model::JobId job) const {
   return view_->jobs.min_available[job] - placed;
 }
 
+// unschedule_task_count, unschedule_job_count and job_retry_counts. What upstream counts per cycle
+// counts here for jobs that the cycle had to do with.
+void GangPlugin::CountJob(framework::SchedulerMetrics& metrics, model::JobId job) {
+  const model::JobTable& jobs = view_->jobs;
+  Series* series = series_.Of(
+      jobs, job,
+      [&](const std::string&, const std::string& name) {
+        return Series{metrics.unscheduled_tasks.With({name}), nullptr};
+      },
+      [&](const std::string&, const std::string& name) {
+        metrics.unscheduled_tasks.Remove({name});
+        metrics.job_retries.Remove({name});
+      });
+  const bool counts = series != nullptr && jobs.task_count[job] > 0;
+  const bool unready = counts && !jobs.IsReady(job) && !IsEndingInOrder(jobs, job);
+  uint8_t& known = unready_.Grow(job);
+  unready_jobs_ += static_cast<int32_t>(unready) - known;
+  known = unready ? 1 : 0;
+  if (!counts) return;
+  series->unscheduled->Set(unready ? Missing(job) : 0);
+  if (!unready) return;
+  if (series->retries == nullptr) {
+    series->retries = metrics.job_retries.With({jobs.spec[job]->name});
+  }
+  series->retries->Add();
+}
+
 void GangPlugin::OnSessionClose(framework::Session& session) {
   const model::JobTable& jobs = view_->jobs;
+  framework::SchedulerMetrics* metrics = session.deps().metrics;
   for (model::JobId job : session.cluster().unpublished_jobs()) {
+    if (metrics != nullptr) CountJob(*metrics, job);
     if (!InSession(jobs, job) || jobs.task_count[job] == 0) continue;
     model::ConditionRow condition;
     condition.status = "True";
@@ -59,6 +89,7 @@ void GangPlugin::OnSessionClose(framework::Session& session) {
     }
     session.SetJobCondition(job, std::move(condition));
   }
+  if (metrics != nullptr) metrics->unscheduled_jobs.Set(unready_jobs_);
 }
 
 }  // namespace hekla::plugins

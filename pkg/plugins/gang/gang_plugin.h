@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "absl/strings/string_view.h"
 #include "pkg/framework/plugin.h"
 #include "pkg/framework/session.h"
+#include "pkg/metrics/metric.h"
+#include "pkg/plugins/common/job_series.h"
 #include "pkg/plugins/gang/gang_checks.h"
 
 // HOT PATH
@@ -41,7 +43,16 @@ class GangPlugin final : public framework::Plugin {
   int32_t Missing(model::JobId job) const;
 
  private:
+  struct Series {
+    std::shared_ptr<metrics::Gauge> unscheduled;
+    std::shared_ptr<metrics::Counter> retries;
+  };
+  void CountJob(framework::SchedulerMetrics& metrics, model::JobId job);
+
   const model::Tables* view_ = nullptr;
+  JobSeries<Series> series_;
+  util::IdVector<model::JobId, uint8_t> unready_;
+  int32_t unready_jobs_ = 0;
 };
 
 }  // namespace hekla::plugins

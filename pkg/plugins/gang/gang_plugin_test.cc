@@ -168,6 +168,29 @@ TEST(GangPluginTest, CloseSaysHowManyMembersAreMissing) {
   EXPECT_THAT(row->message, StartsWith("1/6 tasks in gang unschedulable: pod group is not ready"));
 }
 
+TEST(GangPluginTest, MetricsCountWhatIsMissing) {
+  Gang gang(4, kRoles, Team({kRun, kPend}, {kRun, kRun, kPend, kPend}));
+  gang.Run([](framework::Session&) {});
+  framework::SchedulerMetrics& metrics = gang.world().metrics();
+  EXPECT_EQ(metrics.unscheduled_tasks.With({"pg"})->value(), 1);
+  EXPECT_EQ(metrics.unscheduled_jobs.value(), 1);
+  EXPECT_EQ(metrics.job_retries.With({"pg"})->value(), 1);
+  CHECK(gang.world().Apply(harness::BuildPodGroup({.name = "pg", .min_member = 3})).ok());
+  gang.Run([](framework::Session&) {});
+  EXPECT_EQ(metrics.unscheduled_tasks.With({"pg"})->value(), 0);
+  EXPECT_EQ(metrics.unscheduled_jobs.value(), 0);
+}
+
+TEST(GangPluginTest, SeriesOfAJobGoWithIt) {
+  Gang gang(4, {}, {});
+  CHECK(gang.world().Apply(harness::BuildPodGroup({.name = "other", .min_member = 9})).ok());
+  gang.Run([](framework::Session&) {});
+  EXPECT_EQ(gang.world().metrics().unscheduled_tasks.All().size(), 2u);
+  CHECK(gang.world().Remove(harness::BuildPodGroup({.name = "other"})).ok());
+  gang.Run([](framework::Session&) {});
+  EXPECT_EQ(gang.world().metrics().unscheduled_tasks.All().size(), 1u);
+}
+
 TEST(GangPluginTest, NothingIsSaidWhileAGangEndsInOrder) {
   Gang gang(2, {}, {{"a", "", kRun}, {"b", "", TaskStatus::kReleasing}});
   gang.Run([](framework::Session&) {});

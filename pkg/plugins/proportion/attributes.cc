@@ -47,6 +47,7 @@ void QueueAttributes::Open(framework::Session& session) {
   }
   changed |= total != total_ || !cluster.dirty_jobs().empty();
   total_ = std::move(total);
+  divided_ = changed;
   if (changed) Divide();
   for (size_t i = 0; i < order_.size(); ++i) {  // what the last session's enqueue added goes
     Load(ledger_.of(order_[i], kInqueue), scale_, inqueue_[i]);

@@ -37,6 +37,10 @@ class QueueAttributes {
   double ShareOf(model::QueueId q) const;
 
   const UnitScale& scale() const { return scale_; }
+  // Queues with jobs, oldest first.
+  absl::Span<const model::QueueId> queues() const { return order_; }
+  // Whether the last Open divided the cluster anew.
+  bool divided() const { return divided_; }
 
  private:
   void Divide();
@@ -47,6 +51,7 @@ class QueueAttributes {
   enum Sum { kInqueue, kElastic };
   const model::Tables* view_ = nullptr;
   UnitScale scale_;
+  bool divided_ = false;
   JobLedger<2> ledger_;
   Amounts total_, guaranteed_;                     // of the cluster; by all queues together
   util::IdVector<model::QueueId, int32_t> index_;  // row below; -1: no jobs

@@ -21,6 +21,19 @@ void ProportionPlugin::OnSessionOpen(framework::SessionBuilder& session) {
   session.At(points.job_enqueued, on.job_enqueued).Add<&ProportionPlugin::JobEnqueued>(*this);
 }
 
+void ProportionPlugin::OnSessionClose(framework::Session& session) {
+  framework::SchedulerMetrics* metrics = session.deps().metrics;
+  if (metrics == nullptr) return;
+  const model::ResourceLayout& layout = session.dictionary().resources;
+  const auto write = [&](model::QueueId q) {
+    gauges_.Write(*metrics, *view_, layout, attributes_, q);
+  };
+  if (attributes_.divided()) {
+    for (model::QueueId q : attributes_.queues()) write(q);
+  }
+  for (model::QueueId q : session.cluster().unpublished_queues()) write(q);
+}
+
 int ProportionPlugin::QueueOrder(model::QueueId a, model::QueueId b) {
   const int32_t left = view_->queues.spec[a]->priority, right = view_->queues.spec[b]->priority;
   if (left != right) return left > right ? -1 : 1;

@@ -7,6 +7,7 @@
 #include "pkg/framework/plugin.h"
 #include "pkg/framework/session.h"
 #include "pkg/plugins/proportion/attributes.h"
+#include "pkg/plugins/proportion/queue_gauges.h"
 
 // HOT PATH
 namespace hekla::plugins {
@@ -20,6 +21,8 @@ class ProportionPlugin final : public framework::Plugin {
   static constexpr absl::string_view kName = "proportion";
 
   void OnSessionOpen(framework::SessionBuilder& session) override;
+  // Gauges of queues.
+  void OnSessionClose(framework::Session& session) override;
 
   int QueueOrder(model::QueueId a, model::QueueId b);
   // The queue holds at least what it deserves in every dimension.
@@ -40,6 +43,7 @@ class ProportionPlugin final : public framework::Plugin {
   framework::Session* session_ = nullptr;
   const model::Tables* view_ = nullptr;
   QueueAttributes attributes_;
+  QueueGauges gauges_;
   Amounts held_, request_;  // scratch
 };
 

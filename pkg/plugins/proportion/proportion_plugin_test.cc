@@ -154,6 +154,25 @@ TEST_F(ProportionPluginTest, PreemptiveCountsAllCandidates) {
   });
 }
 
+TEST_F(ProportionPluginTest, GaugesOfQueues) {
+  LoadP2();
+  Queue("idle", 7);
+  Run([](framework::Session&) {});
+  framework::SchedulerMetrics& metrics = world_.metrics();
+  EXPECT_EQ(metrics.queue_allocated.milli_cpu.With({"gold"})->value(), 2000);
+  EXPECT_EQ(metrics.queue_request.milli_cpu.With({"gold"})->value(), 9000);
+  EXPECT_EQ(metrics.queue_deserved.milli_cpu.With({"gold"})->value(), 4000);
+  EXPECT_EQ(metrics.queue_allocated.scalar_resources.With({"silver", "pods"})->value(), 7);
+  EXPECT_EQ(metrics.queue_share.With({"gold"})->value(), 0.5);
+  EXPECT_EQ(metrics.queue_weight.With({"bronze"})->value(), 2);
+  EXPECT_EQ(metrics.queue_overused.With({"gold"})->value(), 0);
+  EXPECT_EQ(metrics.queue_overused.With({"idle"})->value(), 1);  // deserves nothing, holds nothing
+  Value gone = harness::BuildQueue("idle", 7);
+  CHECK(world_.Remove(gone).ok());
+  world_.Run();
+  EXPECT_EQ(metrics.queue_weight.All().size(), 3u);
+}
+
 TEST_F(ProportionPluginTest, AClosedQueueAllowsNothing) {
   Node("10", "1Gi");
   Value queue = harness::BuildQueue("shut", 1);
