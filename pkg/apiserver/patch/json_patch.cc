@@ -53,10 +53,7 @@ Value* Parent(Value& root, const std::vector<std::string>& tokens) {
 }
 
 bool Add(Value& root, const std::vector<std::string>& tokens, Value value) {
-  if (tokens.empty()) {
-    root = std::move(value);
-    return true;
-  }
+  if (tokens.empty()) return false;
   Value* parent = Parent(root, tokens);
   if (parent == nullptr) return false;
   const std::string& key = tokens.back();
@@ -101,6 +98,20 @@ Value* Get(Value& root, const std::vector<std::string>& tokens) {
   return at;
 }
 
+// Quirk: the real server's library replaces members that are not there, too.
+bool Replace(Value& root, const std::vector<std::string>& tokens, const Value& value) {
+  if (tokens.empty() && !value.is_object() && !value.is_array()) return false;
+  Value* parent = tokens.empty() ? nullptr : Parent(root, tokens);
+  if (parent != nullptr && parent->is_object()) {
+    parent->Set(tokens.back(), value);
+    return true;
+  }
+  Value* target = Get(root, tokens);
+  if (target == nullptr) return false;
+  *target = value;
+  return true;
+}
+
 // Whether `inner` lies below `outer`: such a move would swallow itself.
 bool Below(absl::string_view outer, absl::string_view inner) {
   return inner.size() > outer.size() && inner.substr(0, outer.size()) == outer &&
@@ -123,10 +134,7 @@ bool ApplyOne(Value& root, const Value& operation) {
     return Take(root, tokens, dropped);
   }
   if (op == "replace") {
-    Value* target = Get(root, tokens);
-    if (target == nullptr) return false;
-    *target = operation.At("value");
-    return true;
+    return Replace(root, tokens, operation.At("value"));
   }
   if (op == "test") {
     Value* parent = tokens.empty() ? &root : Parent(root, tokens);
@@ -142,9 +150,12 @@ bool ApplyOne(Value& root, const Value& operation) {
   const std::string& source = from->as_string();
   if (source.empty() || source[0] != '/') return false;
   if (op == "copy") {
-    const Value* value = Get(root, Tokens(source));
-    if (value == nullptr) return false;
-    Value copy = *value;
+    const std::vector<std::string> where = Tokens(source);
+    const Value* value = Get(root, where);
+    const Value* parent = Parent(root, where);
+    // Quirk: a member that is not there is copied as null.
+    if (value == nullptr && (parent == nullptr || !parent->is_object())) return false;
+    Value copy = value == nullptr ? Value() : *value;
     return Add(root, tokens, std::move(copy));
   }
   if (Below(source, pointer)) return false;

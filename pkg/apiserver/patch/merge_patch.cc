@@ -6,6 +6,23 @@ namespace {
 using apis::json::Member;
 using apis::json::Value;
 
+// Values that are new to the document lose the null members at any depth, also inside of lists.
+Value WithoutNulls(const Value& value) {
+  if (value.is_array()) {
+    Value out = Value::MakeArray();
+    for (const Value& item : value.as_array()) out.Append(WithoutNulls(item));
+    return out;
+  }
+  if (!value.is_object()) return value;
+  Value out = Value::MakeObject();
+  for (const Member& member : value.as_object()) {
+    if (!member.value.is_null()) {
+      out.as_object().push_back({member.key, WithoutNulls(member.value)});
+    }
+  }
+  return out;
+}
+
 void MergeInto(Value& target, const Value& patch) {
   if (!target.is_object()) target = Value::MakeObject();
   for (const Member& member : patch.as_object()) {
@@ -14,16 +31,18 @@ void MergeInto(Value& target, const Value& patch) {
       continue;
     }
     Value* existing = target.Find(member.key);
-    if (!member.value.is_object()) {
-      if (existing != nullptr) {
-        *existing = member.value;
+    if (existing != nullptr && existing->is_object()) {
+      // Quirk: a list that replaces an object keeps its nulls.
+      if (member.value.is_object()) {
+        MergeInto(*existing, member.value);
       } else {
-        target.as_object().push_back(member);
+        *existing = member.value;
       }
-      continue;
+    } else if (existing != nullptr) {
+      *existing = WithoutNulls(member.value);
+    } else {
+      target.as_object().push_back({member.key, WithoutNulls(member.value)});
     }
-    if (existing == nullptr) existing = &target[member.key];
-    MergeInto(*existing, member.value);
   }
 }
 

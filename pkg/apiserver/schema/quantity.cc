@@ -147,6 +147,31 @@ std::string FormatAmount(Decimal value, Format format) {
   return FormatBinary(whole);
 }
 
+// Whether a real server keeps the text as it is, because it takes it for canonical already: whole
+// thousands as exponent, no factor of a thousand (of eight in binary) left in the digits. Quirk:
+// such a text keeps its sign, its "E" and zeros behind the point.
+bool KeepsText(absl::string_view number, const Suffix& suffix) {
+  constexpr int kMaxDigitsOfInt64 = 18;
+  while (number.size() > 1 && number[0] == '0' && absl::ascii_isdigit(number[1])) {
+    number.remove_prefix(1);
+  }
+  const size_t dot = number.find('.');
+  std::string whole(number.substr(0, dot));
+  if (whole.empty()) whole = "0";
+  const absl::string_view fraction =
+      dot == absl::string_view::npos ? absl::string_view() : number.substr(dot + 1);
+  const std::string digits = absl::StrCat(whole, fraction);
+  if (suffix.format == Format::kBinary) {
+    const int precision = 15 - static_cast<int>(whole.size()) - suffix.power * 3 - 1;
+    int64_t value = 0;
+    return fraction.empty() && precision >= 0 && absl::SimpleAtoi(digits, &value) &&
+           (value & 7) != 0;
+  }
+  const int scale = suffix.power - static_cast<int>(fraction.size());
+  return digits.size() <= kMaxDigitsOfInt64 && scale >= -9 && scale % 3 == 0 && digits[0] != '0' &&
+         (digits.size() < 3 || digits.compare(digits.size() - 3, 3, "000") != 0);
+}
+
 // Reads "12.5" into `out`. Returns false where it is no number.
 bool ParseNumber(absl::string_view text, Decimal& out) {
   bool dot = false;
@@ -200,6 +225,7 @@ absl::StatusOr<std::string> CanonicalQuantity(absl::string_view text) {
   }
   Suffix suffix;
   if (!ParseSuffix(rest, suffix)) return absl::InvalidArgumentError(kSuffixError);
+  if (KeepsText(text.substr(at, end - at), suffix)) return std::string(text);
   value.Trim();
   if (suffix.format == Format::kBinary) {
     for (int i = 0; i < suffix.power && !value.over; ++i) {
@@ -211,7 +237,7 @@ absl::StatusOr<std::string> CanonicalQuantity(absl::string_view text) {
     if (value.mantissa != 0) value.exponent += suffix.power;
   }
   value.RoundUpToNano();
-  value.Cap();
+  if (suffix.format == Format::kBinary) value.Cap();
   value.Trim();
   const std::string out = FormatAmount(value, suffix.format);
   return negative && value.mantissa != 0 ? absl::StrCat("-", out) : out;

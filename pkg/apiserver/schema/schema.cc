@@ -218,6 +218,9 @@ class Compiler {
         continue;
       }
       field.number = 0;
+      const std::string from(inlined.go_name());
+      field.inlined_from =
+          field.inlined_from.empty() ? from : absl::StrCat(from, ".", field.inlined_from);
       fields.push_back(std::move(field));
     }
   }

@@ -61,6 +61,7 @@ struct Field {
   std::string merge_key;
   std::vector<std::string> list_keys;  // apply, ListKind::kMap
   std::string key_default;             // apply: what a list key is taken for where it is missing
+  std::string inlined_from;            // Go name of the inlined message it comes from, or ""
   std::string go_type;                 // as decoding errors call it: "string", "[]v1.Container"
   const Message* message = nullptr;    // Type::kMessage
 };
