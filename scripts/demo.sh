@@ -47,7 +47,7 @@ until_equal() {  # seconds expected command...: polls until the command prints w
   return 1
 }
 
-gang() {  # name members: a PodGroup and its pods, 8 GPUs each, that start together or not at all
+gang() {  # name members gpus: a PodGroup and its pods that start together or not at all
   cat <<YAML
 apiVersion: scheduling.volcano.sh/v1beta1
 kind: PodGroup
@@ -69,8 +69,8 @@ spec:
   - name: worker
     image: trainer
     resources:
-      requests: {cpu: "16", memory: 64Gi, nvidia.com/gpu: "8"}
-      limits: {nvidia.com/gpu: "8"}
+      requests: {cpu: "4", memory: 16Gi, nvidia.com/gpu: "$3"}
+      limits: {nvidia.com/gpu: "$3"}
 YAML
   done
 }
@@ -91,8 +91,8 @@ echo "... (20 nodes)"
 show kubectl apply -f config/samples/queue.yaml
 show kubectl get queue research
 
-say "A gang of 4 workers, one whole node each: it fits"
-gang fits 4 >"$folder/fits.yaml"
+say "A gang of 4 workers with 2 GPUs each: it fits"
+gang fits 4 2 >"$folder/fits.yaml"
 show kubectl apply -f "$folder/fits.yaml" | head -n 2
 echo "..."
 until_equal 20 Running kubectl get podgroup fits -o 'jsonpath={.status.phase}'
@@ -101,8 +101,8 @@ until_equal 20 "Running Running Running Running" \
 show kubectl get podgroup fits
 show kubectl get pods -o wide
 
-say "A gang of 17, but only 16 nodes are free: not one of its pods starts"
-gang big 17 >"$folder/big.yaml"
+say "A gang of 17 with 8 GPUs each, but only 16 nodes have all 8 free: not one of its pods starts"
+gang big 17 8 >"$folder/big.yaml"
 show kubectl apply -f "$folder/big.yaml" | head -n 2
 echo "..."
 reason="0/20 nodes are unavailable: 20 Insufficient nvidia.com/gpu."

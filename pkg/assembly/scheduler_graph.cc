@@ -68,6 +68,11 @@ void SchedulerGraph::Parts::Build() {
             .user_agent = "hekla-scheduler", .qps = options.api_qps, .burst = options.api_burst});
     client = own_client.get();
   }
+  kube::CoreEventRecorder::Options recorder;
+  recorder.component = Component();
+  recorder.seed = options.seed;
+  events = std::make_unique<kube::CoreEventRecorder>(client, deps.io, std::move(recorder));
+
   if (!options.manual_cycles) {
     loop =
         std::make_unique<scheduler::CycleLoop>(deps.session, options.cycles, [this] { Cycle(); });

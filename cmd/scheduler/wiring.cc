@@ -1,0 +1,356 @@
+#include "cmd/scheduler/wiring.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/notification.h"
+#include "cmd/scheduler/endpoints.h"
+#include "glog/logging.h"
+#include "pkg/assembly/scheduler_graph.h"
+#include "pkg/http/cpprest_listener.h"
+#include "pkg/kube/config/client.h"
+#include "pkg/kube/config/client_config.h"
+#include "pkg/kube/config/environment.h"
+#include "pkg/kube/event_recorder.h"
+#include "pkg/kube/leader_election.h"
+#include "pkg/util/build_info.h"
+#include "pkg/util/clock.h"
+#include "pkg/util/status_macros.h"
+#include "pkg/util/thread_executor.h"
+
+namespace hekla::cmd::scheduler {
+namespace {
+
+// SIGTERM ends the process within two seconds.
+constexpr absl::Duration kStopTime = absl::Milliseconds(1300);
+constexpr absl::Duration kReleaseTime = absl::Milliseconds(300);
+
+// Ends the program from any thread: the waiting main thread gets the signal and this exit code.
+class Exit {
+ public:
+  // Blocks the signals that end the program, for this thread and all it starts from now on.
+  Exit() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGINT);
+    sigaddset(&signals_, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGUSR2, SIG_IGN);
+  }
+  void Request(int code) {
+    code_ = code;
+    ::kill(::getpid(), SIGTERM);
+  }
+  // Waits for a signal or a request; from then on a second signal ends the process at once.
+  int Wait() {
+    int number = 0;
+    sigwait(&signals_, &number);
+    signal(SIGINT, [](int) { ::_exit(1); });
+    signal(SIGTERM, [](int) { ::_exit(1); });
+    pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+    return code_;
+  }
+
+ private:
+  sigset_t signals_;
+  std::atomic<int> code_ = 0;
+};
+
+// Opaque part of an identity; a new one for every start.
+uint64_t RandomSeed() {
+  uint64_t seed = 0;
+  std::ifstream("/dev/urandom", std::ios::binary)
+      .read(reinterpret_cast<char*>(&seed), sizeof(seed));
+  return seed ^ static_cast<uint64_t>(absl::ToUnixNanos(absl::Now()));
+}
+
+std::string UserAgentOf(absl::string_view part) {
+  return kube::UserAgent(absl::StrCat("hekla-", part), std::string(util::Version()),
+                         std::string(util::GitSha()));
+}
+
+std::string HostName() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+void LogWhatIsIgnored(const Options& options) {
+  for (const std::string& argument : options.ignored_arguments) {
+    LOG(INFO) << "ignored argument=" << argument;
+  }
+  for (const std::string& flag : options.flags_without_effect) {
+    LOG(INFO) << "accepted without effect yet flag=--" << flag;
+  }
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) return absl::NotFoundError(absl::StrCat("cannot read file ", path));
+  return text.str();
+}
+
+absl::StatusOr<http::CpprestListener::Options> ListenerOptions(const std::string& address) {
+  HEKLA_ASSIGN_OR_RETURN(const ListenAddress parsed, ParseListenAddress(address));
+  http::CpprestListener::Options options;
+  options.address = parsed.host;
+  options.port = parsed.port;
+  return options;
+}
+
+// Health and metrics, each on its own address.
+class Serving {
+ public:
+  // Health must be served where it is asked for; metrics only log that they are not.
+  absl::Status Start(const ServingOptions& options, assembly::SchedulerGraph* graph) {
+    if (options.enable_metrics) {
+      metrics_.emplace(Endpoints::Sources{.metrics = [graph] { return graph->MetricsText(); }});
+      const absl::Status started = StartMetrics(options);
+      if (!started.ok()) LOG(ERROR) << "metrics are not served: " << started.message();
+    }
+    if (options.enable_healthz) {
+      health_.emplace(
+          Endpoints::Sources{.health = true, .ready = [graph] { return graph->Ready(); }});
+      return StartHealth(options);
+    }
+    return absl::OkStatus();
+  }
+  void Stop() {
+    health_server_.reset();
+    metrics_server_.reset();
+  }
+
+ private:
+  absl::Status StartMetrics(const ServingOptions& options) {
+    HEKLA_ASSIGN_OR_RETURN(http::CpprestListener::Options listener,
+                           ListenerOptions(options.listen_address));
+    metrics_server_ = std::make_unique<http::CpprestListener>(std::move(listener));
+    return metrics_server_->Start(&*metrics_);
+  }
+  absl::Status StartHealth(const ServingOptions& options) {
+    HEKLA_ASSIGN_OR_RETURN(http::CpprestListener::Options listener,
+                           ListenerOptions(options.healthz_address));
+    // TLS only when all three files are given.
+    listener.tls = !options.ca_cert_file.empty() && !options.tls_cert_file.empty() &&
+                   !options.tls_private_key_file.empty();
+    if (listener.tls) {
+      HEKLA_ASSIGN_OR_RETURN(listener.tls_files.client_ca_pem, ReadFile(options.ca_cert_file));
+      HEKLA_ASSIGN_OR_RETURN(listener.tls_files.cert_pem, ReadFile(options.tls_cert_file));
+      HEKLA_ASSIGN_OR_RETURN(listener.tls_files.key_pem, ReadFile(options.tls_private_key_file));
+    }
+    health_server_ = std::make_unique<http::CpprestListener>(std::move(listener));
+    return health_server_->Start(&*health_);
+  }
+
+  std::optional<Endpoints> metrics_;
+  std::optional<Endpoints> health_;
+  std::unique_ptr<http::CpprestListener> metrics_server_;
+  std::unique_ptr<http::CpprestListener> health_server_;
+};
+
+assembly::SchedulerGraph::Options GraphOptions(const Options& options) {
+  assembly::SchedulerGraph::Options graph;
+  graph.scheduler_names = options.scheduler_names;
+  graph.default_queue = options.default_queue;
+  graph.config.path = options.scheduler_conf;
+  graph.config.require = options.disable_default_scheduler_config;
+  graph.cycles.period = options.schedule_period;
+  graph.cycles.min_gap = options.schedule_min_gap;
+  graph.node_selector = options.node_selector;
+  graph.priority_class = options.priority_class;
+  graph.csi_storage = options.csi_storage;
+  for (const auto& [gate, on] : options.feature_gates) {
+    if (gate == "SchedulingGatesQueueAdmission") graph.queue_admission_gates = on;
+  }
+  return graph;
+}
+
+// Leads, or waits until it may, with a connection of its own.
+class Election {
+ public:
+  ~Election() { executor_.Stop(); }
+
+  absl::Status Start(const Options& options, const kube::ClientConfig& config, Exit* exit,
+                     std::function<void()> lead) {
+    kube::Client::Options client;
+    client.rest.user_agent = UserAgentOf("leader-election");
+    client.max_connections = 2;
+    client.thread_name = "election-client";
+    HEKLA_ASSIGN_OR_RETURN(client_,
+                           kube::Client::Create(config, &executor_, &executor_, std::move(client)));
+    kube::CoreEventRecorder::Options recorder;
+    recorder.component =
+        options.scheduler_names.size() == 1 ? options.scheduler_names[0] : "volcano";
+    events_ = std::make_unique<kube::CoreEventRecorder>(&client_->rest(), &executor_,
+                                                        std::move(recorder));
+    kube::LeaderElector::Options elector = ElectorOptions(options.leader_election);
+    kube::LeaderElector::Callbacks callbacks;
+    callbacks.on_started_leading = [identity = elector.identity, lead = std::move(lead)] {
+      LOG(INFO) << "leading identity=" << identity;
+      lead();
+    };
+    callbacks.on_stopped_leading = [this, exit] {
+      if (stopping_) return;
+      LOG(ERROR) << "leaderelection lost";
+      exit->Request(1);
+    };
+    callbacks.on_new_leader = [](const std::string& identity) {
+      LOG(INFO) << "new leader identity=" << identity;
+    };
+    elector_ = std::make_unique<kube::LeaderElector>(&client_->rest(), &executor_, events_.get(),
+                                                     std::move(elector), std::move(callbacks));
+    elector_->Start();
+    return absl::OkStatus();
+  }
+  // Gives the lease away and waits a little for that.
+  void Stop(absl::Duration patience) {
+    stopping_ = true;
+    auto released = std::make_shared<absl::Notification>();
+    elector_->Stop([released] { released->Notify(); });
+    released->WaitForNotificationWithTimeout(patience);
+    executor_.Stop();
+  }
+
+ private:
+  static kube::LeaderElector::Options ElectorOptions(const LeaderElectionOptions& given) {
+    kube::LeaderElector::Options elector;
+    elector.ns = given.lease_namespace();
+    elector.name = given.resource_name;
+    elector.seed = RandomSeed();
+    elector.identity = absl::StrFormat("%s_%016x", HostName(), elector.seed);
+    elector.lease_duration = given.lease_duration;
+    elector.renew_deadline = given.renew_deadline;
+    elector.retry_period = given.retry_period;
+    elector.release_on_cancel = true;
+    return elector;
+  }
+
+  util::ThreadExecutor executor_{"election"};
+  std::unique_ptr<kube::Client> client_;
+  std::unique_ptr<kube::CoreEventRecorder> events_;
+  std::atomic<bool> stopping_ = false;
+  std::unique_ptr<kube::LeaderElector> elector_;
+};
+
+// Everything that runs, in the order in which it is started.
+class Process {
+ public:
+  Process(const Options& options, Exit* exit) : options_(options), exit_(exit) {}
+
+  int Run() {
+    if (const int code = Start(); code != 0) {
+      StopThreads();
+      return code;
+    }
+    const int code = exit_->Wait();
+    Stop();
+    return code;
+  }
+
+ private:
+  int Start();
+  absl::Status MakeClient();
+  void Stop();
+  void StopThreads() {
+    session_.Stop();
+    io_.Stop();
+    background_.Stop();
+  }
+
+  const Options& options_;
+  Exit* const exit_;
+  util::SystemClock clock_;
+  kube::ClientConfig config_;
+  util::ThreadExecutor background_{"background"};  // what may block: credentials
+  util::ThreadExecutor io_{"io"};
+  util::ThreadExecutor session_{"session"};
+  std::unique_ptr<kube::Client> client_;
+  std::unique_ptr<assembly::SchedulerGraph> graph_;
+  Serving serving_;
+  std::unique_ptr<Election> election_;
+};
+
+int Fail(absl::string_view what, const absl::Status& status, int code) {
+  LOG(ERROR) << what << ": " << status.message();
+  return code;
+}
+
+absl::Status Process::MakeClient() {
+  HEKLA_ASSIGN_OR_RETURN(config_,
+                         kube::ConfigFromFlags(options_.api.master, options_.api.kubeconfig,
+                                               kube::Environment::OfProcess()));
+  for (const std::string& warning : config_.warnings) LOG(WARNING) << warning;
+  kube::Client::Options client;
+  client.rest.user_agent = UserAgentOf("scheduler");
+  client.rest.qps = options_.api.qps;
+  client.rest.burst = options_.api.burst;
+  HEKLA_ASSIGN_OR_RETURN(client_,
+                         kube::Client::Create(config_, &io_, &background_, std::move(client)));
+  return absl::OkStatus();
+}
+
+int Process::Start() {
+  if (const absl::Status made = MakeClient(); !made.ok()) {
+    return Fail("the API server's configuration cannot be used", made, 1);
+  }
+  absl::StatusOr<std::unique_ptr<assembly::SchedulerGraph>> graph = assembly::SchedulerGraph::Build(
+      {.client = &client_->rest(),
+       .io = &io_,
+       .session = &session_,
+       .clock = &clock_,
+       .on_fatal = [exit = exit_](const absl::Status&) { exit->Request(2); }},
+      GraphOptions(options_));
+  if (!graph.ok()) {
+    const bool content = absl::IsInvalidArgument(graph.status());
+    return Fail("the configuration cannot be used", graph.status(), content ? 2 : 1);
+  }
+  graph_ = *std::move(graph);
+  if (const absl::Status served = serving_.Start(options_.serving, graph_.get()); !served.ok()) {
+    return Fail("healthz is not served", served, 1);
+  }
+  if (!options_.leader_election.enabled) {
+    graph_->Start();
+    return 0;
+  }
+  election_ = std::make_unique<Election>();
+  const absl::Status started =
+      election_->Start(options_, config_, exit_, [graph = graph_.get()] { graph->Start(); });
+  return started.ok() ? 0 : Fail("the leader election cannot start", started, 1);
+}
+
+void Process::Stop() {
+  LOG(INFO) << "stopping";
+  auto written = std::make_shared<absl::Notification>();
+  graph_->Stop([written] { written->Notify(); });
+  if (!written->WaitForNotificationWithTimeout(kStopTime)) {
+    LOG(WARNING) << "writes were left behind pending=" << graph_->PendingWrites();
+  }
+  if (election_ != nullptr) election_->Stop(kReleaseTime);
+  serving_.Stop();
+  StopThreads();
+  LOG(INFO) << "stopped";
+}
+
+}  // namespace
+
+int RunScheduler(const Options& options) {
+  Exit exit;
+  LOG(INFO) << "hekla-scheduler starts version=" << util::Version() << " sha=" << util::GitSha();
+  LogWhatIsIgnored(options);
+  return Process(options, &exit).Run();
+}
+
+}  // namespace hekla::cmd::scheduler
