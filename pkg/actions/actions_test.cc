@@ -280,13 +280,34 @@ TEST(EnqueueTest, AdmitsAsLongAsThePluginsAgree) {
 }
 
 TEST(EnqueueTest, AClosedQueueAdmitsNothingAndSaysSo) {
-  ActionWorld w(kGangDrf);
+  const std::vector<std::vector<std::string>> tiers = {{"gang", "proportion"}};
+  ActionWorld w(tiers);
+  w.AddSlots(2);
+  w.world.AddQueue("shut", "", 1, model::QueueState::kClosed);
+  model::JobSpec spec;
+  spec.name = "A";
+  spec.queue = "shut";
+  spec.min_member = 1;
+  spec.phase = PodGroupPhase::kPending;
+  spec.min_resources.emplace();
+  spec.min_resources->Set(model::kCpu, 1000);
+  w.world.AddJob(spec);
+  w.world.AddPod({.name = "A-w-0", .job = "A"});
+  w.Run();
+  EXPECT_EQ(w.PhaseOf("A"), PodGroupPhase::kPending);
+  EXPECT_EQ(w.MessageOf("A-w-0"), "queue \"shut\" is not open (state Closed)");
+}
+
+TEST(EnqueueTest, QuirkWithoutMinResourcesNobodyIsAsked) {
+  const std::vector<std::vector<std::string>> tiers = {{"gang", "proportion"}};
+  ActionWorld w(tiers);
   w.AddSlots(2);
   w.world.AddQueue("shut", "", 1, model::QueueState::kClosed);
   w.world.AddJob("A", 1, "shut", PodGroupPhase::kPending);
   w.world.AddPod({.name = "A-w-0", .job = "A"});
   w.Run();
-  EXPECT_EQ(w.PhaseOf("A"), PodGroupPhase::kPending);
+  EXPECT_EQ(w.PhaseOf("A"), PodGroupPhase::kInqueue);
+  EXPECT_TRUE(w.sink.binds.empty());
   EXPECT_EQ(w.MessageOf("A-w-0"), "queue \"shut\" is not open (state Closed)");
 }
 

@@ -141,39 +141,6 @@ const FitErrors* Session::FindFitErrors(TaskId task) const {
   return &entry.errors;
 }
 
-void Session::BeginTry(JobId job) {
-  State::JobNote& note = NoteOf(*this, job);
-  if (note.attempted == state_->number) return;
-  note.attempted = state_->number;
-  note.fit_error.clear();
-  note.tried = false;
-  note.pipelined = false;
-  note.tried_relief = cluster().relief();
-  note.tried_arrivals = cluster().arrivals();
-  state_->tries.push_back(job);
-  cluster().MarkUnpublished(job);
-  for (TaskId task : tables().jobs.tasks[job]) {
-    if (state_->fit_errors.contains(task)) state_->fit_errors[task].owner = 0;
-    if (tables().tasks.last_transaction[task].set) {
-      cluster().SetLastTransaction(task, model::LastTransaction());
-    }
-  }
-}
-
-bool Session::WorthTrying(JobId job, bool* pipelined) const {
-  *pipelined = false;
-  if (!state_->notes.contains(job) || state_->timed_plugins) return true;
-  const State::JobNote& note = state_->notes[job];
-  const model::JobTable& jobs = tables().jobs;
-  if (!note.tried || note.owner != OwnerOf(jobs, job)) return true;
-  *pipelined = note.pipelined;
-  const model::Cluster& cluster = *deps_.cluster;
-  return note.tried_generation != jobs.generation[job] || note.tried_relief != cluster.relief() ||
-         (cluster.has_coupled_pods() && note.tried_arrivals != cluster.arrivals());
-}
-
-void Session::MarkPipelined(JobId job) { NoteOf(*this, job).pipelined = true; }
-
 bool Session::RoleHasFailed(TaskId task) const {
   const model::Symbol role = tables().tasks.role[task];
   return role.valid() && RoleHasFailed(tables().tasks.sub_job[task], role);

@@ -76,13 +76,6 @@ class Session {
   // Refusals of each task's last try; they are kept until its job is tried again.
   FitErrors& FitErrorsOf(model::TaskId task);
   const FitErrors* FindFitErrors(model::TaskId task) const;
-  // A job's first try in this session begins: what its last try left behind is forgotten.
-  void BeginTry(model::JobId job);
-  // False: nothing has happened since the job's last try that could change its outcome. `pipelined`
-  // says whether that try ended with reservations, which only a new try can renew.
-  bool WorthTrying(model::JobId job, bool* pipelined) const;
-  // Its try ended with tasks on room that is being freed.
-  void MarkPipelined(model::JobId job);
   // Something that actions look at has changed since the session before ended.
   bool changed() const { return changed_; }
   // A task of the same role and sub-job has been refused in this session.

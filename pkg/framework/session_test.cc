@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "pkg/framework/session_state.h"
 #include "pkg/framework/testing/session_world.h"
+#include "pkg/framework/tries.h"
 
 namespace hekla::framework {
 namespace {
@@ -144,7 +145,7 @@ TEST(JobFitErrorTest, CountsStatusesReasonsAndTheFirstRefusal) {
     tasks.push_back(w.world.Apply(pod));
   }
   w.Cycle([&](Session& session) {
-    session.BeginTry(job);
+    Tries(session).Begin(job);
     FitErrors& errors = session.FitErrorsOf(tasks[0]);
     errors.nodes = 2;
     errors.Add(w.reasons.Intern(Code::kUnschedulable, "Insufficient cpu"), 2);

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "pkg/actions/allocate/allocation.h"
 #include "pkg/actions/common/job_queues.h"
+#include "pkg/framework/tries.h"
 
 namespace hekla::actions {
 namespace {
@@ -28,7 +29,7 @@ void DropHopeless(Session& session, std::vector<JobId>& jobs) {
   std::vector<JobId> holding;
   std::erase_if(jobs, [&](JobId job) {
     bool pipelined = false;
-    if (session.WorthTrying(job, &pipelined)) {
+    if (framework::Tries(session).Worth(job, &pipelined)) {
       anybody = true;
       return false;
     }
@@ -90,7 +91,7 @@ class Run {
     if (first_turn) {
       sheet = MakeWorksheet(session_, job);
       if (sheet.empty()) return false;
-      session_.BeginTry(job);
+      framework::Tries(session_).Begin(job);
     }
     Allocation allocation(session_, job, queue);
     Statement statement = session_.tables().jobs.spec[job]->sub_groups.empty()
@@ -99,7 +100,7 @@ class Run {
     std::erase_if(sheet.sub_jobs, [](const SubJobSheet& part) { return part.empty(); });
     if (statement.empty()) return false;
     if (!session_.points().job_ready(job)) {
-      session_.MarkPipelined(job);
+      framework::Tries(session_).MarkPipelined(job);
       statement.Keep();  // pipelined: what it reserves is held until the session closes
       return false;
     }
@@ -110,7 +111,7 @@ class Run {
   void SayOverused(QueueId queue, const std::vector<JobId>& jobs) {
     for (JobId job : jobs) {
       if (sheets_.contains(job)) continue;
-      session_.BeginTry(job);
+      framework::Tries(session_).Begin(job);
       session_.SetJobFitError(
           job, absl::StrCat("queue \"", session_.tables().queues.name[queue], "\" is overused"));
     }

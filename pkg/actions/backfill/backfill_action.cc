@@ -4,6 +4,7 @@
 
 #include "pkg/actions/common/job_queues.h"
 #include "pkg/framework/node_search.h"
+#include "pkg/framework/tries.h"
 
 namespace hekla::actions {
 
@@ -25,7 +26,7 @@ void BackfillAction::Collect(framework::Session& session) {
     const bool pipelined = t.jobs.counts[job][TaskStatus::kPipelined] > 0;
     if (t.jobs.pending_best_effort[job] == 0 && !pipelined) continue;
     bool holds = false;
-    if (!pipelined && !session.WorthTrying(job, &holds)) continue;
+    if (!pipelined && !framework::Tries(session).Worth(job, &holds)) continue;
     if (session.points().job_valid(job).pass) jobs.push_back(job);
   }
   tasks_.clear();
@@ -56,7 +57,7 @@ void BackfillAction::Execute(framework::Session& session, const framework::Argum
     if (session.tables().tasks.status[task] == TaskStatus::kPipelined) session.Unpipeline(task);
   }
   for (TaskId task : tasks_) {
-    session.BeginTry(session.tables().tasks.job[task]);
+    framework::Tries(session).Begin(session.tables().tasks.job[task]);
     const SearchResult found = session.search().Best(task, NodeSet(), options);
     if (found.node.valid()) {
       session.AllocateAtOnce(task, found.node);
