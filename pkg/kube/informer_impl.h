@@ -147,7 +147,7 @@ void Informer<T>::EndReplace(const std::string&) {
   for (const auto& [key, object] : items) {
     if (object != nullptr) Put(key, object);
   }
-  if (std::exchange(synced_, true)) return;
+  if (synced_.exchange(true)) return;
   const auto handlers = handlers_;
   for (const auto& entry : handlers) {
     if (entry->handler.on_synced) entry->handler.on_synced();
