@@ -107,19 +107,26 @@ void NodeWorld::Namespace(const std::string& name, const Pairs& labels) {
 }
 
 void NodeWorld::Use(std::unique_ptr<framework::Plugin> plugin) {
+  std::vector<std::unique_ptr<framework::Plugin>> plugins;
+  plugins.push_back(std::move(plugin));
+  Use(std::move(plugins));
+}
+
+void NodeWorld::Use(std::vector<std::unique_ptr<framework::Plugin>> plugins) {
   if (session_ != nullptr) session_->Close();
   session_ = nullptr;
   search_->Forget();
-  plugin_ = std::move(plugin);
+  plugins_ = std::move(plugins);
+  std::vector<framework::PluginSlot> slots;
+  for (const auto& plugin : plugins_) slots.push_back({&option_, plugin.get(), 0});
   framework::SessionDeps deps;
   deps.cluster = cluster_.get();
   deps.sink = &sink_;
   deps.clock = &clock_;
   deps.reasons = &reasons_;
   deps.search = search_.get();
-  session_ = std::make_unique<framework::Session>(
-      deps, std::vector<framework::PluginSlot>{{&option_, plugin_.get(), 0}},
-      std::vector<std::string>{"allocate"});
+  session_ = std::make_unique<framework::Session>(deps, std::move(slots),
+                                                  std::vector<std::string>{"allocate"});
   session_->Open(absl::StrCat("cycle-", ++cycles_));
 }
 

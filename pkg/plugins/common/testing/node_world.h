@@ -14,7 +14,7 @@
 #include "pkg/ports/decision_sink.h"
 #include "pkg/util/clock.h"
 
-// A cluster of rows made by hand and one node-level plugin in a session, for tests and benchmarks.
+// A cluster of rows made by hand and node-level plugins in a session, for tests and benchmarks.
 namespace hekla::plugins::testing {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
@@ -72,6 +72,7 @@ class NodeWorld {
 
   // Puts the plugin into a session (ending the one before) and opens it.
   void Use(std::unique_ptr<framework::Plugin> plugin);
+  void Use(std::vector<std::unique_ptr<framework::Plugin>> plugins);
   // Closes the session and opens it again, as the next cycle.
   void NextCycle();
 
@@ -92,7 +93,7 @@ class NodeWorld {
   util::FakeClock clock_;
   std::unique_ptr<framework::NodeSearch> search_;
   framework::PluginOption option_;
-  std::unique_ptr<framework::Plugin> plugin_;
+  std::vector<std::unique_ptr<framework::Plugin>> plugins_;
   std::unique_ptr<framework::Session> session_;
   int cycles_ = 0;
   int pods_made_ = 0;
