@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/framework/column_scan.h"
 #include "pkg/framework/node_scan.h"
 #include "pkg/framework/session.h"
 
@@ -11,15 +12,23 @@ namespace hekla::framework {
 using model::NodeId;
 using model::TaskId;
 
+namespace {
+
+// Below this many nodes whole columns do not pay.
+constexpr size_t kFewNodes = 32;
+
+}  // namespace
+
 class NodeSearch::Impl final : public model::TaskObserver {
  public:
-  explicit Impl(model::Cluster& cluster) : cluster_(cluster), scan_(cluster) {
+  explicit Impl(model::Cluster& cluster) : cluster_(cluster), scan_(cluster), columns_(cluster, scan_) {
     cluster_.SetObserver(this);
   }
   ~Impl() override { cluster_.SetObserver(nullptr); }
 
   void Attach(Session& session) {
     scan_.Attach(session.points(), session.reasons());
+    columns_.Attach(session.points());
     coupled_filters_.clear();
     coupled_scorers_.clear();
     for (const auto& entry : session.points().filters) {
@@ -31,6 +40,7 @@ class NodeSearch::Impl final : public model::TaskObserver {
   }
 
   void Forget() {
+    columns_.Forget();
     coupled_filters_.clear();
     coupled_scorers_.clear();
   }
@@ -40,11 +50,20 @@ class NodeSearch::Impl final : public model::TaskObserver {
     for (NodeScorer* scorer : coupled_scorers_) scorer->OnTaskMoved(task, node, added);
   }
 
+  // The scan must have prepared the task.
+  SearchResult Best(TaskId task, const NodeSet& set, const SearchOptions& options) {
+    if (!set.only.empty() || cluster_.tables().nodes.leaves.size() < kFewNodes) {
+      return scan_.Best(task, set, options);
+    }
+    return columns_.Best(task, set, options);
+  }
+
   NodeScan& scan() { return scan_; }
 
  private:
   model::Cluster& cluster_;
   NodeScan scan_;
+  ColumnScan columns_;
   std::vector<NodeFilter*> coupled_filters_;
   std::vector<NodeScorer*> coupled_scorers_;
 };
@@ -62,7 +81,7 @@ void NodeSearch::Forget() { impl_->Forget(); }
 SearchResult NodeSearch::Best(TaskId task, const NodeSet& set, const SearchOptions& options) {
   SearchResult result;
   if (!impl_->scan().Prepare(task, &result.pre_filter)) return result;
-  return impl_->scan().Best(task, set, options);
+  return impl_->Best(task, set, options);
 }
 
 void NodeSearch::Explain(TaskId task, const NodeSet& set, const SearchOptions& options,
