@@ -40,7 +40,10 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
 
+# The comparison with the reference scheduler: random clusters per run.
+if [[ $mode == --ci ]]; then export HEKLA_PROPERTY_CLUSTERS=${HEKLA_PROPERTY_CLUSTERS:-10000}; fi
 run dev
+unset HEKLA_PROPERTY_CLUSTERS
 case $mode in
   --sanitize)
     run asan

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "test/reference/model.h"
+
+namespace hekla::reference {
+
+// The cluster while a cycle decides: a copy whose pods move. Everything is counted anew whenever it
+// is asked for.
+class Session {
+ public:
+  Session(const Cluster& cluster, uint64_t seed);
+
+  std::vector<Pod*> PodsOf(const Group& group);
+  std::vector<Pod*>& PodsOn(const Node& node) { return on_node_[node.name]; }
+  Group* FindGroup(const std::string& name);
+  Queue* QueueOf(const Group& group);
+  void Move(Pod& pod, Status status, const std::string& node);
+
+  // Node accounts. Source: spec scheduler-core 8.7.
+  Amounts Idle(const Node& node);
+  Amounts FutureIdle(const Node& node);
+
+  // Gang. Source: spec scheduler-actions 3.3.
+  int Ready(const Group& group);
+  int Count(const Group& group, Status status);
+  int PendingBestEffort(const Group& group);
+  bool CountReady(const Group& group);
+  bool Valid(const Group& group);
+  bool JobReady(const Group& group);
+  bool JobPipelined(const Group& group);
+  bool RolesPass(const Group& group, bool valid, bool pipelined);
+
+  // Shares. Source: spec scheduler-actions 3.6, 3.7.
+  Amounts Held(const Group& group);
+  Amounts HeldBy(const Queue& queue);
+  double JobShare(const Group& group);
+  double QueueShare(const Queue& queue);
+  bool JobBefore(const Group& a, const Group& b);
+  bool QueueBefore(const Queue& a, const Queue& b);
+  bool PodBefore(const Pod& a, const Pod& b) const;
+  void OpenQueues();
+  bool Overused(const Queue& queue);
+  bool Allocatable(const Queue& queue, const Pod& pod);
+  bool Enqueueable(const Group& group);
+  void Enqueued(const Group& group);
+
+  // Nodes. Source: spec scheduler-node-plugins 0.3, 2.
+  bool Fits(const Pod& pod, const Node& node);  // filters, without resources
+  std::vector<double> Scores(const Pod& pod, const std::vector<Node*>& candidates);
+  Node* Best(const Pod& pod, std::vector<Node*> candidates);
+
+  Cluster cluster;
+
+ private:
+  bool AffinityFits(const Pod& pod, const Node& node);
+  bool SpreadFits(const Pod& pod, const Node& node);
+  bool PodTermsFit(const Pod& pod, const Node& node);
+  int MatchingIn(const std::string& key, const std::string& value, const std::string& topology,
+                 const std::string& domain, bool live_only);
+  std::vector<double> SpreadScores(const Pod& pod, const std::vector<Node*>& candidates);
+  std::vector<double> PodAffinityScores(const Pod& pod, const std::vector<Node*>& candidates);
+  Amounts Total();
+  Amounts Promised(const Group& group, bool whole_when_inqueue);
+
+  uint64_t seed_;
+  std::map<std::string, std::vector<Pod*>> on_node_;
+  // As of the start of the cycle.
+  Amounts idle_for_enqueue_ = {}, inqueue_all_ = {};
+  std::map<std::string, Amounts> deserved_, real_capability_, request_, inqueue_, elastic_;
+};
+
+bool Allocated(Status status);
+bool Matches(const std::vector<Expression>& term, const StringMap& labels);
+
+}  // namespace hekla::reference
