@@ -34,6 +34,15 @@ if [ -t 1 ]; then bold=$'\033[1m' plain=$'\033[0m'; fi
 say() { printf '\n%s# %s%s\n' "$bold" "$*" "$plain"; }
 show() { printf '%s$ %s%s\n' "$bold" "$*" "$plain"; "$@"; }
 
+show_top() {  # lines command...: only the first lines of what it prints
+  local lines=$1
+  shift
+  printf '%s$ %s%s\n' "$bold" "$*" "$plain"
+  "$@" >"$folder/out"
+  head -n "$lines" "$folder/out"
+  [ "$(wc -l <"$folder/out")" -le "$lines" ] || echo "..."
+}
+
 until_equal() {  # seconds expected command...: polls until the command prints what is expected
   local end=$((SECONDS + $1)) expected=$2 got=""
   shift 2
@@ -85,16 +94,14 @@ for _ in $(seq 100); do
 done
 
 say "A cluster of 20 hollow nodes with 8 GPUs each, and a queue"
-show kubectl get nodes | head -n 5
 until_equal 10 20 bash -c 'kubectl get nodes --no-headers | wc -l'
-echo "... (20 nodes)"
+show_top 5 kubectl get nodes
 show kubectl apply -f config/samples/queue.yaml
 show kubectl get queue research
 
 say "A gang of 4 workers with 2 GPUs each: it fits"
 gang fits 4 2 >"$folder/fits.yaml"
-show kubectl apply -f "$folder/fits.yaml" | head -n 2
-echo "..."
+show_top 2 kubectl apply -f "$folder/fits.yaml"
 until_equal 20 Running kubectl get podgroup fits -o 'jsonpath={.status.phase}'
 until_equal 20 "Running Running Running Running" \
   kubectl get pod fits-0 fits-1 fits-2 fits-3 -o 'jsonpath={.items[*].status.phase}'
@@ -103,8 +110,7 @@ show kubectl get pods -o wide
 
 say "A gang of 17 with 8 GPUs each, but only 16 nodes have all 8 free: not one of its pods starts"
 gang big 17 8 >"$folder/big.yaml"
-show kubectl apply -f "$folder/big.yaml" | head -n 2
-echo "..."
+show_top 2 kubectl apply -f "$folder/big.yaml"
 reason="0/20 nodes are unavailable: 20 Insufficient nvidia.com/gpu."
 told() {
   kubectl get podgroup big -o 'jsonpath={.status.conditions[?(@.type=="Unschedulable")].message}' |
@@ -115,8 +121,8 @@ until_equal 10 "" kubectl get pods -o \
   'jsonpath={.items[?(@.metadata.annotations.scheduling\.k8s\.io/group-name=="big")].spec.nodeName}'
 show kubectl get podgroup big
 show kubectl get podgroup big -o 'jsonpath={.status.conditions[?(@.type=="Unschedulable")].message}{"\n"}'
-show kubectl get events --field-selector involvedObject.kind=Pod,reason=FailedScheduling \
-  -o 'custom-columns=POD:.involvedObject.name,MESSAGE:.message' | head -n 4
+show_top 4 kubectl get events --field-selector involvedObject.kind=Pod,reason=FailedScheduling \
+  -o 'custom-columns=POD:.involvedObject.name,MESSAGE:.message'
 
 say "One more node: the whole gang starts"
 kubectl get node node-19 -o json |

@@ -1,0 +1,204 @@
+// Creates gangs of pods on an API server through HTTP, many requests at a time, and measures how
+// long it takes until every pod is bound (and running, where nodes are hollow).
+//
+//   heklactl playground --nodes 1000 --port 8001 &
+//   pod_load --url http://127.0.0.1:8001 --gangs 10 --pods 1000
+#include <algorithm>
+#include <atomic>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "pkg/apis/json/value.h"
+#include "pkg/http/beast_transport.h"
+#include "pkg/util/flag_set.h"
+
+namespace hekla {
+namespace {
+
+using apis::json::Value;
+
+struct Options {
+  std::string url = "http://127.0.0.1:8001";
+  int gangs = 10;
+  int pods = 1000;
+  int in_flight = 64;
+  std::string cpu = "1";
+  std::string memory = "1Gi";
+  absl::Duration timeout = absl::Minutes(5);
+};
+
+// Follows all pods and counts those that are bound.
+class BoundCounter final : public http::StreamObserver {
+ public:
+  void OnHeaders(int status, const http::Headers&) override { status_ = status; }
+  void OnData(absl::string_view bytes) override {
+    buffer_.append(bytes.data(), bytes.size());
+    size_t start = 0;
+    for (size_t end; (end = buffer_.find('\n', start)) != std::string::npos; start = end + 1) {
+      OnLine(absl::string_view(buffer_).substr(start, end - start));
+    }
+    buffer_.erase(0, start);
+  }
+  void OnEnd(const absl::Status& status) override {
+    absl::MutexLock lock(&mutex_);
+    end_ = status.ok() ? absl::UnavailableError("the watch ended") : status;
+  }
+  // The time at which the n-th pod was seen bound; the error that ended the watch.
+  absl::StatusOr<absl::Time> WaitFor(size_t n, absl::Duration timeout) {
+    const absl::Time deadline = absl::Now() + timeout;
+    absl::MutexLock lock(&mutex_);
+    const auto done = [this, n]() { return bound_.size() >= n || !end_.ok(); };
+    mutex_.AwaitWithDeadline(absl::Condition(&done), deadline);
+    if (bound_.size() >= n) return last_;
+    if (!end_.ok()) return end_;
+    return absl::DeadlineExceededError(absl::StrCat("only ", bound_.size(), " of ", n, " bound"));
+  }
+
+ private:
+  void OnLine(absl::string_view line) {
+    const absl::StatusOr<Value> event = apis::json::Parse(line);
+    if (!event.ok()) return;
+    const Value& object = event->At("object");
+    if (object.At("spec").GetString("nodeName").empty()) return;
+    absl::MutexLock lock(&mutex_);
+    if (bound_.insert(std::string(object.At("metadata").GetString("uid"))).second) {
+      last_ = absl::Now();
+    }
+  }
+
+  std::string buffer_;
+  std::atomic<int> status_ = 0;
+  absl::Mutex mutex_;
+  absl::flat_hash_set<std::string> bound_ ABSL_GUARDED_BY(mutex_);
+  absl::Time last_ ABSL_GUARDED_BY(mutex_);
+  absl::Status end_ ABSL_GUARDED_BY(mutex_);
+};
+
+http::Request Post(const std::string& target, const Value& object) {
+  http::Request request;
+  request.method = "POST";
+  request.target = target;
+  request.headers.Set("Content-Type", "application/json");
+  request.headers.Set("Accept", "application/json");
+  request.body = apis::json::Dump(object);
+  return request;
+}
+
+http::Request PodGroup(const std::string& name, int members) {
+  Value group = Value::MakeObject({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                                   {"kind", "PodGroup"},
+                                   {"metadata", Value::MakeObject({{"name", name}})}});
+  group.Ensure({"spec"}).Set("minMember", members);
+  group.Ensure({"spec"}).Set("queue", "default");
+  return Post("/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups", group);
+}
+
+http::Request Pod(const std::string& group, int index, const Options& options) {
+  Value pod = Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Pod"}});
+  Value& metadata = pod.Ensure({"metadata"});
+  metadata.Set("name", absl::StrCat(group, "-", index));
+  metadata.Ensure({"annotations"}).Set("scheduling.k8s.io/group-name", group);
+  Value& spec = pod.Ensure({"spec"});
+  spec.Set("schedulerName", "volcano");
+  Value container = Value::MakeObject({{"name", "main"}, {"image", "busybox"}});
+  container.Ensure({"resources", "requests"}).Set("cpu", options.cpu);
+  container.Ensure({"resources", "requests"}).Set("memory", options.memory);
+  spec["containers"].Append(std::move(container));
+  return Post("/api/v1/namespaces/default/pods", pod);
+}
+
+// Sends all requests, at most `in_flight` at a time; returns the number that failed.
+int SendAll(http::Transport& transport, std::vector<http::Request> requests, int in_flight) {
+  absl::Mutex mutex;
+  int open = 0, failed = 0;
+  for (http::Request& request : requests) {
+    {
+      absl::MutexLock lock(&mutex);
+      const auto room = [&open, in_flight]() { return open < in_flight; };
+      mutex.Await(absl::Condition(&room));
+      ++open;
+    }
+    transport.Send(std::move(request), absl::Seconds(60),
+                   [&](absl::StatusOr<http::Response> response) {
+                     absl::MutexLock lock(&mutex);
+                     --open;
+                     if (!response.ok() || response->status != 201) ++failed;
+                   });
+  }
+  absl::MutexLock lock(&mutex);
+  const auto idle = [&open]() { return open == 0; };
+  mutex.Await(absl::Condition(&idle));
+  return failed;
+}
+
+int Run(const Options& options) {
+  http::BeastTransport::Options client;
+  client.url = options.url;
+  client.max_connections = static_cast<size_t>(options.in_flight);
+  auto transport = http::BeastTransport::Create(std::move(client));
+  if (!transport.ok()) {
+    std::cerr << "pod_load: " << transport.status().message() << "\n";
+    return 2;
+  }
+  BoundCounter counter;
+  http::Request watch;
+  watch.method = "GET";
+  watch.target = "/api/v1/namespaces/default/pods?watch=1";
+  const auto stream = (*transport)->OpenStream(watch, absl::InfiniteDuration(), &counter);
+
+  std::vector<http::Request> groups, pods;
+  for (int g = 0; g < options.gangs; ++g) {
+    const std::string name = absl::StrCat("gang-", g);
+    groups.push_back(PodGroup(name, options.pods));
+    for (int i = 0; i < options.pods; ++i) pods.push_back(Pod(name, i, options));
+  }
+  const size_t total = pods.size();
+  const absl::Time begin = absl::Now();
+  int failed = SendAll(**transport, std::move(groups), options.in_flight);
+  failed += SendAll(**transport, std::move(pods), options.in_flight);
+  const absl::Duration created = absl::Now() - begin;
+  if (failed > 0) std::cerr << "pod_load: " << failed << " requests failed\n";
+  const absl::StatusOr<absl::Time> end = counter.WaitFor(total, options.timeout);
+  if (!end.ok()) {
+    std::cerr << "pod_load: " << end.status().message() << "\n";
+    return 1;
+  }
+  const double seconds = absl::ToDoubleSeconds(*end - begin);
+  std::cout << absl::StrFormat(
+      "pods=%d create_seconds=%.3f creates_per_second=%.0f bound_seconds=%.3f "
+      "bound_per_second=%.0f\n",
+      total, absl::ToDoubleSeconds(created),
+      static_cast<double>(total) / absl::ToDoubleSeconds(created), seconds,
+      static_cast<double>(total) / seconds);
+  return failed > 0 ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace hekla
+
+int main(int argc, char** argv) {
+  hekla::Options options;
+  hekla::util::FlagSet flags;
+  flags.String("url", &options.url, "URL of the API server.");
+  flags.Int("gangs", &options.gangs, "Gangs to create.");
+  flags.Int("pods", &options.pods, "Pods of each gang.");
+  flags.Int("in-flight", &options.in_flight, "Requests at a time.");
+  flags.String("cpu", &options.cpu, "CPU of each pod.");
+  flags.String("memory", &options.memory, "Memory of each pod.");
+  flags.Duration("timeout", &options.timeout, "Longest wait for the last binding.");
+  const auto rest = flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
+  if (!rest.ok() || !rest->empty() || flags.help()) {
+    std::cerr << (rest.ok() ? "" : std::string(rest.status().message()) + "\n")
+              << "Usage: pod_load [flags]\n"
+              << flags.Usage();
+    return flags.help() ? 0 : 2;
+  }
+  return hekla::Run(options);
+}
