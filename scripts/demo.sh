@@ -121,14 +121,13 @@ until_equal 10 "" kubectl get pods -o \
   'jsonpath={.items[?(@.metadata.annotations.scheduling\.k8s\.io/group-name=="big")].spec.nodeName}'
 show kubectl get podgroup big
 show kubectl get podgroup big -o 'jsonpath={.status.conditions[?(@.type=="Unschedulable")].message}{"\n"}'
-show_top 4 kubectl get events --field-selector involvedObject.kind=Pod,reason=FailedScheduling \
-  -o 'custom-columns=POD:.involvedObject.name,MESSAGE:.message'
+show_top 4 kubectl get pods --field-selector status.phase=Pending
 
 say "One more node: the whole gang starts"
-kubectl get node node-19 -o json |
-  sed -e 's/node-19/node-20/g' -e '/"uid":/d' -e '/"resourceVersion":/d' -e '/"creationTimestamp":/d' \
-    >"$folder/node.json"
-show kubectl create -f "$folder/node.json"
+kubectl get node node-19 -o yaml |
+  sed -e 's/node-19/node-20/g' -e '/^  uid:/d' -e '/^  resourceVersion:/d' -e '/^  creationTimestamp:/d' \
+    >"$folder/node.yaml"
+show kubectl create -f "$folder/node.yaml"
 until_equal 20 Running kubectl get podgroup big -o 'jsonpath={.status.phase}'
 running() { kubectl get pods --no-headers --field-selector status.phase=Running | grep -c '^big-'; }
 until_equal 20 17 running
