@@ -1,8 +1,11 @@
 #include "pkg/framework/node_search.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "pkg/framework/class_answers.h"
 #include "pkg/framework/column_scan.h"
 #include "pkg/framework/node_scan.h"
 #include "pkg/framework/session.h"
@@ -14,19 +17,49 @@ using model::TaskId;
 
 namespace {
 
+// Answers are kept for a class from its second task on.
+constexpr uint32_t kAskedBeforeKept = 2;
+constexpr size_t kMaxSlots = 1 << 16;
 // Below this many nodes whole columns do not pay.
 constexpr size_t kFewNodes = 32;
+
+// What kept answers depend on beside the tables.
+struct Key {
+  model::TaskClassId task_class;
+  uint32_t class_generation;
+  model::QueueId queue;     // where some active function depends on it
+  model::SubJobId sub_job;  // likewise
+  bool check_resources;
+  friend bool operator==(const Key&, const Key&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const Key& k) {
+    return H::combine(std::move(h), k.task_class, k.class_generation, k.queue, k.sub_job,
+                      k.check_resources);
+  }
+};
+
+struct Slot {
+  uint32_t asked = 0;
+  uint64_t used = 0;  // number of the question that asked last
+  std::unique_ptr<ClassAnswers> answers;
+  // Refusals of all nodes, true up to this position of the touch log.
+  uint64_t explained_at = UINT64_MAX;
+  uint64_t explained_order = 0;
+  FitErrors explained;
+};
 
 }  // namespace
 
 class NodeSearch::Impl final : public model::TaskObserver {
  public:
-  explicit Impl(model::Cluster& cluster) : cluster_(cluster), scan_(cluster), columns_(cluster, scan_) {
+  Impl(model::Cluster& cluster, size_t budget)
+      : cluster_(cluster), scan_(cluster), columns_(cluster, scan_), budget_(budget) {
     cluster_.SetObserver(this);
   }
   ~Impl() override { cluster_.SetObserver(nullptr); }
 
   void Attach(Session& session) {
+    points_ = &session.points();
     scan_.Attach(session.points(), session.reasons());
     columns_.Attach(session.points());
     coupled_filters_.clear();
@@ -40,9 +73,12 @@ class NodeSearch::Impl final : public model::TaskObserver {
   }
 
   void Forget() {
+    points_ = nullptr;
     columns_.Forget();
     coupled_filters_.clear();
     coupled_scorers_.clear();
+    slots_.clear();
+    bytes_ = 0;
   }
 
   void OnTaskMoved(TaskId task, NodeId node, bool added) override {
@@ -50,25 +86,162 @@ class NodeSearch::Impl final : public model::TaskObserver {
     for (NodeScorer* scorer : coupled_scorers_) scorer->OnTaskMoved(task, node, added);
   }
 
-  // The scan must have prepared the task.
   SearchResult Best(TaskId task, const NodeSet& set, const SearchOptions& options) {
-    if (!set.only.empty() || cluster_.tables().nodes.leaves.size() < kFewNodes) {
-      return scan_.Best(task, set, options);
+    SearchResult result;
+    if (!scan_.Prepare(task, &result.pre_filter)) return result;
+    if (!set.only.empty()) return scan_.Best(task, set, options);
+    if (!FindScorers(task)) return Scan(task, set, options);
+    Slot& slot = SlotOf(task, options.check_resources);
+    if (++slot.asked < kAskedBeforeKept) return Scan(task, set, options);
+    if (slot.answers == nullptr) slot.answers = std::make_unique<ClassAnswers>(cluster_);
+    const size_t before = slot.answers->bytes();
+    slot.answers->Update(task, scan_, scorers_, options.check_resources);
+    bytes_ += slot.answers->bytes() - before;
+    const bool kept = bytes_ <= budget_;
+    result = Read(task, *slot.answers, set, options);
+    if (!kept) Evict();
+    return result;
+  }
+
+  void Explain(TaskId task, const NodeSet& set, const SearchOptions& options, FitErrors& out) {
+    ReasonId refused;
+    if (!scan_.Prepare(task, &refused)) {
+      const auto nodes = static_cast<int32_t>(scan_.NodesOf(set).size());
+      out.nodes += nodes;
+      if (nodes > 0) out.Add(refused, nodes);
+      return;
     }
-    return columns_.Best(task, set, options);
+    const bool whole = set.only.empty() && set.begin == 0 && set.end == UINT32_MAX;
+    if (!whole || !FindScorers(task) || out.nodes != 0) {
+      scan_.Explain(task, set, options, out);
+      return;
+    }
+    Slot& slot = SlotOf(task, options.check_resources);
+    const uint64_t position = cluster_.touches_trimmed() + cluster_.touches().size();
+    const model::Tables& t = cluster_.tables();
+    const uint64_t order =
+        t.nodes.order_generation + t.volumes.generation + t.namespaces.generation;
+    if (slot.explained_at != position || slot.explained_order != order) {
+      slot.explained = FitErrors();
+      scan_.Explain(task, set, options, slot.explained);
+      slot.explained_at = position;
+      slot.explained_order = order;
+    }
+    out.nodes = slot.explained.nodes;
+    out.counts = slot.explained.counts;
   }
 
   NodeScan& scan() { return scan_; }
 
  private:
+  SearchResult Scan(TaskId task, const NodeSet& set, const SearchOptions& options) {
+    const bool few = cluster_.tables().nodes.leaves.size() < kFewNodes;
+    return few ? scan_.Best(task, set, options) : columns_.Best(task, set, options);
+  }
+
+  // Which scorers have a say; false if answers about the task cannot be kept.
+  bool FindScorers(TaskId task) {
+    scorers_.clear();
+    by_queue_ = by_sub_job_ = false;
+    for (const Points::FilterEntry& entry : scan_.active_filters()) {
+      if (!CanKeep(entry.filter->scope())) return false;
+    }
+    for (const Points::ScorerEntry& entry : points_->scorers) {
+      if (!entry.scorer->PreScore(task, {})) continue;
+      if (entry.scorer->depends_on_candidates() || !CanKeep(entry.scorer->scope())) return false;
+      scorers_.push_back(entry);
+    }
+    return true;
+  }
+
+  bool CanKeep(AnswerScope scope) {
+    by_queue_ = by_queue_ || scope == AnswerScope::kClassAndQueue;
+    by_sub_job_ = by_sub_job_ || scope == AnswerScope::kClassAndSubJob;
+    return scope != AnswerScope::kTask;
+  }
+
+  Slot& SlotOf(TaskId task, bool check_resources) {
+    const model::Tables& t = cluster_.tables();
+    Key key{t.tasks.task_class[task], 0, {}, {}, check_resources};
+    key.class_generation = t.classes.generation[key.task_class];
+    const model::JobId job = t.tasks.job[task];
+    if (by_queue_ && job.valid()) key.queue = t.jobs.queue[job];
+    if (by_sub_job_) key.sub_job = t.tasks.sub_job[task];
+    if (slots_.size() >= kMaxSlots && !slots_.contains(key)) {
+      absl::erase_if(slots_, [](const auto& entry) { return entry.second->answers == nullptr; });
+    }
+    std::unique_ptr<Slot>& slot = slots_[key];
+    if (slot == nullptr) slot = std::make_unique<Slot>();
+    slot->used = ++questions_;
+    return *slot;
+  }
+
+  SearchResult Read(TaskId task, const ClassAnswers& answers, const NodeSet& set,
+                    const SearchOptions& options) {
+    SearchResult result;
+    const MaxTree& totals = answers.totals();
+    const size_t end = std::min<size_t>(set.end, totals.size());
+    const bool whole = set.begin == 0 && end == totals.size();
+    const absl::Span<const NodeId> leaves = cluster_.tables().nodes.leaves;
+    const MaxTree::Top top = totals.TopOf(set.begin, end);
+    if (top.count > 0) {
+      result.room = Room::kIdle;
+      if (whole || answers.uniform()) {
+        const uint64_t k = scan_.TieOf(task, top.count);
+        result.node = leaves[totals.Find(set.begin, end, top.value, k)];
+      } else {
+        result.node = PickRoom(task, answers, Room::kIdle, set.begin, end);
+      }
+      return result;
+    }
+    if (!options.allow_future || answers.future_nodes() == 0) return result;
+    result.node = PickRoom(task, answers, Room::kFutureIdle, set.begin, end);
+    if (result.node.valid()) result.room = Room::kFutureIdle;
+    return result;
+  }
+
+  NodeId PickRoom(TaskId task, const ClassAnswers& answers, Room room, size_t begin, size_t end) {
+    picked_.clear();
+    const std::vector<NodeId>& leaves = cluster_.tables().nodes.leaves;
+    for (size_t i = begin; i < end; ++i) {
+      if (answers.room(i) == room) picked_.push_back(leaves[i]);
+    }
+    return picked_.empty() ? NodeId() : scan_.Pick(task, picked_);
+  }
+
+  // Drops the answers that were asked for longest ago until half of the budget is free. The order
+  // of questions decides, so that equal runs keep equal answers.
+  void Evict() {
+    std::vector<std::pair<uint64_t, Slot*>> kept;
+    for (auto& [key, slot] : slots_) {
+      if (slot->answers != nullptr) kept.emplace_back(slot->used, slot.get());
+    }
+    std::sort(kept.begin(), kept.end());
+    for (auto& [used, slot] : kept) {
+      if (bytes_ <= budget_ / 2) break;
+      bytes_ -= slot->answers->bytes();
+      slot->answers.reset();
+      slot->asked = 0;
+    }
+  }
+
   model::Cluster& cluster_;
   NodeScan scan_;
   ColumnScan columns_;
+  const size_t budget_;
+  const Points* points_ = nullptr;
   std::vector<NodeFilter*> coupled_filters_;
   std::vector<NodeScorer*> coupled_scorers_;
+  absl::flat_hash_map<Key, std::unique_ptr<Slot>> slots_;
+  size_t bytes_ = 0;
+  uint64_t questions_ = 0;
+  ActiveScorers scorers_;  // of the question at hand
+  bool by_queue_ = false, by_sub_job_ = false;
+  std::vector<NodeId> picked_;
 };
 
-NodeSearch::NodeSearch(model::Cluster& cluster) : impl_(std::make_unique<Impl>(cluster)) {}
+NodeSearch::NodeSearch(model::Cluster& cluster, size_t budget_bytes)
+    : impl_(std::make_unique<Impl>(cluster, budget_bytes)) {}
 
 NodeSearch::~NodeSearch() = default;
 
@@ -79,21 +252,12 @@ void NodeSearch::Detach() {}
 void NodeSearch::Forget() { impl_->Forget(); }
 
 SearchResult NodeSearch::Best(TaskId task, const NodeSet& set, const SearchOptions& options) {
-  SearchResult result;
-  if (!impl_->scan().Prepare(task, &result.pre_filter)) return result;
   return impl_->Best(task, set, options);
 }
 
 void NodeSearch::Explain(TaskId task, const NodeSet& set, const SearchOptions& options,
                          FitErrors& out) {
-  ReasonId refused;
-  if (impl_->scan().Prepare(task, &refused)) {
-    impl_->scan().Explain(task, set, options, out);
-    return;
-  }
-  const auto nodes = static_cast<int32_t>(impl_->scan().NodesOf(set).size());
-  out.nodes += nodes;
-  if (nodes > 0) out.Add(refused, nodes);
+  impl_->Explain(task, set, options, out);
 }
 
 bool NodeSearch::Check(TaskId task, NodeId node, std::vector<ReasonId>* reasons) {

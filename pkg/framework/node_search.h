@@ -50,7 +50,8 @@ struct SearchOptions {
 // It is the cluster's task observer and hands moves on to coupled filters and scorers.
 class NodeSearch {
  public:
-  explicit NodeSearch(model::Cluster& cluster);
+  // `budget_bytes` bounds the kept answers; those asked for longest ago go first.
+  explicit NodeSearch(model::Cluster& cluster, size_t budget_bytes = size_t{128} << 20);
   NodeSearch(const NodeSearch&) = delete;
   NodeSearch& operator=(const NodeSearch&) = delete;
   ~NodeSearch();

@@ -81,7 +81,7 @@ class NodeScorer {
   // then.
   virtual bool depends_on_candidates() const { return false; }
   // False (Skip): adds nothing for this task now. `candidates` is empty, and stands for every
-  // node, unless depends_on_candidates().
+  // node, unless depends_on_candidates(); it must not decide whether the scorer has a say.
   virtual bool PreScore(model::TaskId task, absl::Span<const model::NodeId> candidates) {
     (void)task, (void)candidates;
     return true;
