@@ -88,8 +88,8 @@ struct Walk : std::enable_shared_from_this<Walk> {
     const bool core = version.find('/') == std::string::npos;
     client->Send(GetRequest(absl::StrCat(core ? "/api/" : "/apis/", version), "application/json"),
                  [self = shared_from_this(), version](absl::StatusOr<http::Response> answer) {
-                   absl::StatusOr<Value> list = answer.status();
-                   if (answer.ok()) list = apis::json::Parse(answer->body);
+                   absl::StatusOr<Value> list =
+                       answer.ok() ? apis::json::Parse(answer->body) : answer.status();
                    if (list.ok()) {
                      ReadResourceList(*list, self->catalog);
                    } else {

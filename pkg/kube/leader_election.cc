@@ -49,9 +49,11 @@ class LeaderElector::Core : public std::enable_shared_from_this<LeaderElector::C
   void Leave() { gone_ = true; }
   Executor* executor() const { return executor_; }
 
+  // Also false once the lease may have passed to another while this process stood still, even if
+  // no timer has told so yet.
   bool IsLeader() const {
     absl::MutexLock lock(&mutex_);
-    return leading_;
+    return leading_ && executor_->Now() < renewed_ + options_.lease_duration;
   }
   absl::Status Check(absl::Duration tolerance) const {
     absl::MutexLock lock(&mutex_);
@@ -119,13 +121,15 @@ class LeaderElector::Core : public std::enable_shared_from_this<LeaderElector::C
 
   mutable absl::Mutex mutex_;
   bool leading_ ABSL_GUARDED_BY(mutex_) = false;
+  // When the last successful write was sent: nobody can have seen it before.
   absl::Time renewed_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  absl::Time written_ = absl::InfinitePast();  // when the last write was sent
 };
 
 void LeaderElector::Core::SetLeading(bool leading) {
   absl::MutexLock lock(&mutex_);
   leading_ = leading;
-  if (leading) renewed_ = executor_->Now();
+  if (leading) renewed_ = written_;
 }
 
 void LeaderElector::Core::Emit(absl::string_view what) {
@@ -205,7 +209,11 @@ void LeaderElector::Core::Stop(std::function<void()> done) {
     return;
   }
   stopped_ = true;
-  const bool led = IsLeader();
+  bool led = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    led = leading_;
+  }
   SetLeading(false);
   if (led) Emit("stopped leading");
   NotifyStopped();
@@ -291,6 +299,7 @@ void LeaderElector::Core::Create(Answer answer) {
       static_cast<int32_t>(absl::ToInt64Seconds(options_.lease_duration));
   lease.acquire_time = lease.renew_time = executor_->Now();
   lease.lease_transitions = 0;
+  written_ = executor_->Now();
   leases_.Create(options_.ns, apis::coordination::EncodeLease(lease),
                  InRound(std::function<void(absl::StatusOr<Value>)>(
                      [this, answer = std::move(answer)](absl::StatusOr<Value> object) {
@@ -305,6 +314,7 @@ void LeaderElector::Core::Create(Answer answer) {
 }
 
 void LeaderElector::Core::Put(Value object, Lease lease, Answer answer) {
+  written_ = executor_->Now();
   leases_.Update({.ns = options_.ns, .name = options_.name},
                  apis::coordination::EncodeLease(lease, std::move(object)),
                  InRound(std::function<void(absl::StatusOr<Value>)>(

@@ -41,7 +41,9 @@ class LeaderElector {
   // Errors: kInvalidArgument unless lease > renew deadline > 1.2 x retry > 0 and names are set.
   static absl::Status Validate(const Options& options);
 
-  // `client` should have a connection of its own; `events` may be null. Options must be valid.
+  // `client` should have a connection of its own, and a time-out of at most half the renew
+  // deadline, so that one lost answer does not cost the lease; `events` may be null. Options must
+  // be valid.
   LeaderElector(RestClient* client, Executor* executor, EventRecorder* events, Options options,
                 Callbacks callbacks);
   ~LeaderElector();
@@ -49,6 +51,7 @@ class LeaderElector {
   void Start();
   // Gives up. `done` (may be empty) comes on the executor when the lease is released or cannot be.
   void Stop(std::function<void()> done);
+  // Asks the clock too: false once another process may have taken the lease.
   bool IsLeader() const;
   // kUnavailable when this process leads and its last renewal is older than lease + `tolerance`.
   absl::Status Check(absl::Duration tolerance) const;

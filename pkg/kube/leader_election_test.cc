@@ -113,6 +113,15 @@ TEST_F(LeaderElectionTest, TheFirstMakesTheLeaseAndRenewsIt) {
   EXPECT_TRUE(a->Check(absl::ZeroDuration()).ok());
 }
 
+TEST_F(LeaderElectionTest, AProcessThatStoodStillDoesNotBelieveToLead) {
+  const auto a = Make("a");
+  a->Start();
+  executor_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(a->IsLeader());
+  clock_.Advance(absl::Seconds(15));  // no timer has run yet
+  EXPECT_FALSE(a->IsLeader());
+}
+
 TEST_F(LeaderElectionTest, AStandbyWaitsForTheWholeLeaseAndThenTakesOver) {
   auto a = Make("a");
   a->Start();

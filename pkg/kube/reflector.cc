@@ -1,11 +1,14 @@
 #include "pkg/kube/reflector.h"
 
+#include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
 #include "pkg/kube/api_status.h"
+#include "pkg/kube/informer.h"
 #include "pkg/util/backoff.h"
 #include "pkg/util/random.h"
 
@@ -226,6 +229,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
     AbortReplace();
     sink_->BeginReplace();
     replacing_ = true;
+    deleted_early_.clear();
     initial_ = true;
     Open(unavailable_ ? "" : last_);
   }
@@ -322,8 +326,11 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
     if (event.type == EventType::kBookmark) return OnBookmark(event.object, version);
     ++counters_.events;
     if (initial_) {
+      // A deletion that comes before the end of the initial state is reported right after it.
+      const std::string key = KeyOf(event.object);
+      deleted_early_.erase(key);
       if (event.type == EventType::kDeleted) {
-        stream_error_ = absl::InternalError("object deleted within its initial state");
+        deleted_early_.emplace(key, std::move(event.object));
       } else {
         sink_->ReplaceItem(std::move(event.object));
       }
@@ -342,6 +349,9 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
       unavailable_ = false;
       opened_without_version_ = false;
       FinishReplace(version);
+      for (auto& [key, gone] : std::exchange(deleted_early_, {})) {
+        sink_->OnEvent(EventType::kDeleted, std::move(gone));
+      }
       return;
     }
     if (version.empty()) return;
@@ -365,6 +375,10 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
         ": Unexpected watch close - watch lasted less than a second and no items received")));
   }
 
+  absl::Duration DelayAfter(const absl::Status& status) {
+    return std::max(backoff_.Next(executor_->Now()), absl::Seconds(RetryAfterSeconds(status)));
+  }
+
   // Refused, answered with an error, or ended by an ERROR event.
   void OnStreamOver(const absl::Status& status) {
     const bool wait = IsTooManyRequests(status) || IsConnectionError(status);
@@ -379,23 +393,23 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
       CloseStream();
       AbortReplace();
       sink_->OnError(status);
-      return After(backoff_.Next(executor_->Now()), &Core::OpenWatchList);
+      return After(DelayAfter(status), &Core::OpenWatchList);
     }
     if (wait) {
       CloseStream();
       sink_->OnError(status);
-      return After(backoff_.Next(executor_->Now()), &Core::OpenWatch);
+      return After(DelayAfter(status), &Core::OpenWatch);
     }
     if (!gone)
       LOG(WARNING) << "watch ended with error resource=" << options_.resource.qualified_name()
-                   << " error=" << status;
+                   << " error=" << status.message();
     EndRound(gone ? absl::OkStatus() : status);
   }
 
   // The server offers no WatchList: this round goes by lists.
   void FallBack(const absl::Status& status) {
     VLOG(3) << "watch list not available, listing resource=" << options_.resource.qualified_name()
-            << " error=" << status;
+            << " error=" << status.message();
     if (IsForbidden(status) || absl::IsUnauthenticated(status)) return EndRound(Failed(status));
     BeginList();
   }
@@ -426,6 +440,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
   int status_ = 0;
   std::string retry_after_, error_body_;
   std::optional<absl::Status> stream_error_;
+  std::map<std::string, Value> deleted_early_;  // by key
   WatchDecoder decoder_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "pkg/kube/testing/scripted_server.h"
 
@@ -106,6 +107,17 @@ TEST_F(ReflectorTest, WatchListBringsTheStateAndGoesOn) {
   EXPECT_EQ(State(), (Map{{"a", "10"}}));
   EXPECT_EQ(mirror_.replaces, 1);
   EXPECT_EQ(reflector_->last_resource_version(), "11");
+}
+
+TEST_F(ReflectorTest, ADeletionBeforeTheEndOfTheInitialStateIsNotLost) {
+  Start(true);
+  auto& watch = server_.Next();
+  watch.Stream(Event("ADDED", "a", 3) + Event("ADDED", "b", 4) + Event("ADDED", "c", 5));
+  watch.Stream(Event("DELETED", "a", 6) + Event("DELETED", "b", 7) + Event("ADDED", "b", 8));
+  watch.Stream(Bookmark(9, true));
+  EXPECT_EQ(State(), (Map{{"b", "8"}, {"c", "5"}}));
+  EXPECT_EQ(mirror_.replaces, 1);
+  EXPECT_TRUE(server_.Idle());  // no list in its place
 }
 
 TEST_F(ReflectorTest, ServerWithoutWatchListIsListedInPages) {
@@ -226,6 +238,120 @@ TEST_F(ReflectorTest, NothingIsReportedAfterStop) {
   reflector_->Stop();
   server_.Next().Stream(Event("ADDED", "b", 6));
   EXPECT_EQ(State(), (Map{{"a", "1"}}));
+}
+
+// spec kube-machinery worked example 4.
+TEST_F(ReflectorTest, QuirkDelaysGrowAndStartAnewAfterTwoMinutes) {
+  Start(false);
+  server_.Next().Answer(200, List({}, 5));
+  const absl::Time start = server_.clock.Now();
+  // The watch is refused again and again; each refusal is answered with the next delay.
+  for (double low : {0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0}) {
+    server_.Next();
+    server_.transport.DropConnections();
+    server_.executor.RunReady();
+    const absl::Time refused = server_.clock.Now();
+    const absl::Duration delay = server_.executor.NextDue() - refused;
+    EXPECT_GE(delay, absl::Seconds(low));
+    EXPECT_LT(delay, absl::Seconds(2 * low));
+    if (low == 30.0) {  // chosen before the reset at 120 s
+      EXPECT_LT(refused - start, absl::Seconds(120));
+    }
+    server_.executor.AdvanceTo(server_.executor.NextDue());
+  }
+  if (server_.clock.Now() - start <= absl::Seconds(120)) {
+    server_.clock.Set(start + absl::Seconds(121));
+  }
+  server_.Next();
+  server_.transport.DropConnections();
+  server_.executor.RunReady();
+  const absl::Duration delay = server_.executor.NextDue() - server_.clock.Now();
+  EXPECT_GE(delay, absl::Seconds(0.8));
+  EXPECT_LT(delay, absl::Seconds(1.6));
+}
+
+// spec kube-machinery worked example 5.
+TEST_F(ReflectorTest, ChoicesWithoutWatchList) {
+  Start(false);
+  auto& list = server_.Next();
+  EXPECT_EQ(list.target().Get("resourceVersion"), "0");
+  EXPECT_EQ(list.target().Get("limit"), "500");
+  list.Answer(200, List({Object("a", 600)}, 700));
+  auto& watch = server_.Next();
+  EXPECT_EQ(watch.target().Get("resourceVersion"), "700");
+  EXPECT_EQ(watch.target().Get("allowWatchBookmarks"), "true");
+  int64_t seconds = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(watch.target().Get("timeoutSeconds"), &seconds));
+  EXPECT_GE(seconds, 300);
+  EXPECT_LT(seconds, 600);
+  watch.Stream(Event("MODIFIED", "a", 742));
+  server_.executor.Advance(absl::Minutes(3));
+  watch.Stream(Bookmark(760, false));
+  server_.executor.Advance(absl::Minutes(3));
+  watch.CloseStream();
+  auto& again = server_.Next();  // at once
+  EXPECT_EQ(again.target().Get("resourceVersion"), "760");
+  again.Stream(absl::StrCat(R"({"type":"ERROR","object":)", kGone, "}\n"));
+  EXPECT_TRUE(server_.Idle());
+  server_.executor.Advance(absl::Milliseconds(1600));
+  auto& relist = server_.Next();
+  EXPECT_EQ(relist.target().Get("resourceVersion"), "760");
+  EXPECT_FALSE(relist.target().Has("limit"));
+  relist.Answer(410, kGone);
+  auto& fresh = server_.Next();
+  EXPECT_FALSE(fresh.target().Has("resourceVersion"));
+  EXPECT_FALSE(fresh.target().Has("limit"));
+  fresh.Answer(200, List({Object("a", 2000)}, 2050));
+  EXPECT_EQ(server_.Next().target().Get("resourceVersion"), "2050");
+  EXPECT_EQ(State(), (Map{{"a", "2000"}}));
+}
+
+// spec kube-machinery worked example 6.
+TEST_F(ReflectorTest, WatchListStream) {
+  Start(true);
+  auto& watch = server_.Next();
+  watch.Stream(Event("ADDED", "p1", 31) + Event("ADDED", "p2", 17) + Bookmark(40, true));
+  EXPECT_EQ(State(), (Map{{"p1", "31"}, {"p2", "17"}}));
+  EXPECT_EQ(reflector_->last_resource_version(), "40");
+  watch.Stream(Event("DELETED", "p2", 41));
+  EXPECT_EQ(State(), (Map{{"p1", "31"}}));
+  EXPECT_EQ(reflector_->last_resource_version(), "41");
+}
+
+TEST_F(ReflectorTest, AWatchListThatExpiredStartsWithoutAVersion) {
+  Start(true);
+  server_.Next().Stream(Event("ADDED", "a", 3) + Bookmark(9, true));
+  server_.executor.Advance(absl::Seconds(5));
+  server_.transport.DropConnections();
+  auto& watch = server_.Next();
+  watch.Stream(absl::StrCat(R"({"type":"ERROR","object":)", kGone, "}\n"));
+  server_.executor.Advance(absl::Seconds(2));
+  auto& list = server_.Next();
+  EXPECT_EQ(list.target().Get("resourceVersion"), "9");  // not older than what was seen
+  EXPECT_EQ(list.target().Get("sendInitialEvents"), "true");
+  list.Answer(410, kGone);
+  auto& fresh = server_.Next();  // at once
+  EXPECT_FALSE(fresh.target().Has("resourceVersion"));
+  fresh.Stream(Event("ADDED", "b", 20) + Bookmark(30, true));
+  EXPECT_EQ(State(), (Map{{"b", "20"}}));
+}
+
+TEST_F(ReflectorTest, SilentStreamsAreGivenUpAndResumed) {
+  Start(false);
+  server_.Next().Answer(200, List({}, 5));
+  server_.Next().Stream(Event("ADDED", "a", 6));
+  server_.executor.Advance(absl::Seconds(606));  // longer than any time asked for, and 5 s
+  EXPECT_EQ(server_.Next().target().Get("resourceVersion"), "6");
+}
+
+TEST_F(ReflectorTest, RetryAfterOfARefusedWatchIsWaitedFor) {
+  Start(false);
+  server_.Next().Answer(200, List({}, 5));
+  server_.Next().Answer(429, "", "20");
+  server_.executor.Advance(absl::Seconds(19));
+  EXPECT_TRUE(server_.Idle());
+  server_.executor.Advance(absl::Seconds(1));
+  EXPECT_FALSE(server_.Idle());
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
     out.headers.Set("User-Agent", options_.user_agent);
     if (!request.body.empty()) out.headers.Set("Content-Type", request.content_type);
     if (credentials != nullptr) {
-      for (const auto& [name, value] : credentials->all()) out.headers.Set(name, value);
+      // Some fields come several times (Impersonate-Group).
+      for (const auto& [name, value] : credentials->all()) out.headers.Add(name, value);
     }
     out.body = request.body;
     return out;
@@ -83,12 +84,16 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
   void Close() {
     std::map<uint64_t, Waiting> waiting;
     {
+      absl::WriterMutexLock gate(&gate_);
+      open_ = false;
+    }
+    {
       absl::MutexLock lock(&mutex_);
       closed_ = true;
       waiting.swap(waiting_);
     }
     for (auto& [id, w] : waiting) {
-      deps_.executor->Cancel(w.timer);
+      deps_.executor->Cancel(w.timer);  // called by the client itself: it is still there
       w.call->done(absl::CancelledError("the client is shut down"));
     }
   }
@@ -101,7 +106,8 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
 
   // Takes a token and goes on once it is due, at the earliest after `delay`.
   void AfterToken(CallPtr call, absl::Duration delay) {
-    const absl::Duration token = bucket_.Reserve(deps_.executor->Now());
+    absl::Duration token = absl::ZeroDuration();
+    WhileOpen([&] { token = bucket_.Reserve(deps_.executor->Now()); });
     if (token > absl::Seconds(1)) {
       LOG_EVERY_N(INFO, 100) << "Waited before sending request seconds="
                              << absl::ToDoubleSeconds(token)
@@ -140,28 +146,41 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
   }
 
   void Try(CallPtr call) {
-    if (deps_.authorizer == nullptr) return SendNow(std::move(call));
-    call->credentials = deps_.authorizer->Current();
-    if (call->credentials != nullptr) return SendNow(std::move(call));
-    deps_.authorizer->Refresh([self = shared_from_this(), call](absl::Status status) {
-      if (status.ok()) call->credentials = self->deps_.authorizer->Current();
-      if (call->credentials == nullptr) {
-        if (status.ok()) status = absl::UnauthenticatedError("no credentials");
-        call->done(status);
-        return;
-      }
-      self->SendNow(call);
+    bool refreshing = false;
+    const bool open = WhileOpen([&] {
+      if (deps_.authorizer == nullptr) return;
+      call->credentials = deps_.authorizer->Current();
+      if (call->credentials != nullptr) return;
+      refreshing = true;
+      deps_.authorizer->Refresh([self = shared_from_this(), call](absl::Status status) {
+        self->OnRefreshed(call, std::move(status));
+      });
     });
+    if (!open) return call->done(absl::CancelledError("the client is shut down"));
+    if (!refreshing) SendNow(std::move(call));
+  }
+
+  void OnRefreshed(const CallPtr& call, absl::Status status) {
+    WhileOpen([&] {
+      if (status.ok()) call->credentials = deps_.authorizer->Current();
+    });
+    if (call->credentials != nullptr) return SendNow(call);
+    if (status.ok()) status = absl::UnauthenticatedError("no credentials");
+    call->done(status);
   }
 
   void SendNow(CallPtr call) {
     ++call->tries;
     const absl::Duration timeout =
         call->request.timeout > absl::ZeroDuration() ? call->request.timeout : options_.timeout;
-    deps_.transport->Send(Build(call->request, call->credentials), timeout,
-                          [self = shared_from_this(), call](absl::StatusOr<http::Response> answer) {
-                            self->OnAnswer(call, std::move(answer));
-                          });
+    const bool open = WhileOpen([&] {
+      deps_.transport->Send(
+          Build(call->request, call->credentials), timeout,
+          [self = shared_from_this(), call](absl::StatusOr<http::Response> answer) {
+            self->OnAnswer(call, std::move(answer));
+          });
+    });
+    if (!open) call->done(absl::CancelledError("the client is shut down"));
   }
 
   void OnAnswer(const CallPtr& call, absl::StatusOr<http::Response> answer) {
@@ -178,7 +197,7 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
     } else {
       failure = StatusFromResponse(*answer, call->request.method, ActionOf(call->request));
       if (answer->status == 401 && call->credentials != nullptr) {
-        deps_.authorizer->OnUnauthorized(call->credentials);
+        WhileOpen([&] { deps_.authorizer->OnUnauthorized(call->credentials); });
       }
       if (const auto seconds = RetryAfter(*answer); again && seconds.has_value()) {
         return Retry(call, absl::Seconds(*seconds), failure);
@@ -198,14 +217,24 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
 
   void Retry(const CallPtr& call, absl::Duration delay, const absl::Status& failure) {
     VLOG(3) << "request is tried again subject=" << call->request.subject << " try=" << call->tries
-            << " error=" << failure;
+            << " error=" << failure.message();
     call->previous = failure;
     AfterToken(call, delay);
+  }
+
+  // Uses the dependencies, which may be gone once the client is: answers can come later.
+  template <typename Use>
+  bool WhileOpen(Use use) {
+    absl::ReaderMutexLock gate(&gate_);
+    if (open_) use();
+    return open_;
   }
 
   const Deps deps_;
   const Options options_;
   util::TokenBucket bucket_;
+  absl::Mutex gate_;  // taken before mutex_
+  bool open_ ABSL_GUARDED_BY(gate_) = true;
   absl::Mutex mutex_;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 1;

@@ -11,11 +11,12 @@
 
 namespace hekla::kube {
 
-// In the order of construction; the client goes first, the transport last.
+// In the order of construction; the client goes first, the transport last. A plugin that still runs
+// in the background keeps the reloader until it has ended.
 struct Client::Parts {
   util::SystemClock clock;
-  std::unique_ptr<http::BeastTransport> transport;
-  std::unique_ptr<CertificateReloader> reloader;
+  std::shared_ptr<http::BeastTransport> transport;
+  std::shared_ptr<CertificateReloader> reloader;
   std::unique_ptr<Authorizer> authorizer;
   std::unique_ptr<RestClient> rest;
 };
@@ -31,17 +32,20 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientConfig& confi
   transport.max_connections = options.max_connections;
   transport.thread_name = options.thread_name;
   HEKLA_ASSIGN_OR_RETURN(parts->transport, http::BeastTransport::Create(std::move(transport)));
-  parts->reloader = std::make_unique<CertificateReloader>(
+  parts->reloader = std::make_shared<CertificateReloader>(
       config, background,
-      [raw = parts->transport.get()](const http::ClientTls& tls) { return raw->SetTls(tls); });
+      [weak = std::weak_ptr<http::BeastTransport>(parts->transport)](const http::ClientTls& tls) {
+        const auto transport = weak.lock();
+        return transport == nullptr ? absl::OkStatus() : transport->SetTls(tls);
+      });
   if (config.exec.has_value()) {
     ClusterEntry cluster = config.cluster;
     if (cluster.ca_data.empty()) cluster.ca_data = config.tls.ca_pem;
     parts->authorizer = std::make_unique<ExecAuthorizer>(
         ImpersonationHeaders(config), background,
         [exec = *config.exec, cluster] { return RunExecPlugin(exec, cluster); },
-        [raw = parts->reloader.get()](const std::string& cert_pem, const std::string& key_pem) {
-          raw->SetClientCertificate(cert_pem, key_pem);
+        [reloader = parts->reloader](const std::string& cert_pem, const std::string& key_pem) {
+          reloader->SetClientCertificate(cert_pem, key_pem);
         });
   } else {
     HEKLA_ASSIGN_OR_RETURN(parts->authorizer, StaticAuthorizer::Create(config, &parts->clock));
@@ -57,10 +61,7 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientConfig& confi
 
 Client::Client(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-Client::~Client() {
-  // Answers that are under way still use the client's credentials, so the transport ends first.
-  parts_->rest.reset();
-}
+Client::~Client() = default;
 
 RestClient& Client::rest() { return *parts_->rest; }
 http::Transport& Client::transport() { return *parts_->transport; }

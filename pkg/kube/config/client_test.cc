@@ -20,6 +20,9 @@ class MirrorHandler : public http::Handler {
     http::Response response{.status = 200};
     response.body = absl::StrCat(request.target, "|", request.headers.Get("Authorization"), "|",
                                  request.headers.Get("User-Agent"), "|", peer.certificate_subject);
+    for (const auto& [name, value] : request.headers.all()) {
+      if (name == "Impersonate-Group") absl::StrAppend(&response.body, "|", value);
+    }
     responder->Respond(std::move(response));
   }
 };
@@ -42,6 +45,8 @@ TEST(ClientTest, HttpsWithCertificateTokenAndPrefix) {
   config.tls = {
       .ca_pem = ca.cert_pem(), .cert_pem = client_pair.cert_pem, .key_pem = client_pair.key_pem};
   config.token = "t1";
+  config.as = "bob";
+  config.as_groups = {"g1", "g2"};
   util::ThreadExecutor executor("test");
   Client::Options client_options;
   client_options.rest.user_agent = "hekla-test/1";
@@ -49,7 +54,7 @@ TEST(ClientTest, HttpsWithCertificateTokenAndPrefix) {
   HEKLA_ASSERT_OK(client);
   auto answer = (*client)->rest().SendAndWait({.method = "GET", .path = "/api/v1/pods"});
   HEKLA_ASSERT_OK(answer);
-  EXPECT_EQ(answer->body, "/prefix/api/v1/pods|Bearer t1|hekla-test/1|CN=ann");
+  EXPECT_EQ(answer->body, "/prefix/api/v1/pods|Bearer t1|hekla-test/1|CN=ann|g1|g2");
 }
 
 TEST(ClientTest, CredentialsOfAPluginAreFetchedBeforeTheFirstRequest) {
