@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "pkg/apiserver/openapi/openapi.h"
 #include "pkg/apiserver/status/api_status.h"
 
 namespace hekla::apiserver {
@@ -66,6 +67,21 @@ Value AggregatedResource(const Resource& r) {
                            {"responseKind", KindOf(s.group, s.version, s.kind)},
                            {"verbs", StringList(s.verbs)}}));
   }
+  return out;
+}
+
+openapi::Resource OpenApiResource(const Resource& r) {
+  openapi::Resource out;
+  out.group = r.group;
+  out.version = r.version;
+  out.kind = r.kind;
+  out.plural = r.plural;
+  out.singular = r.singular;
+  out.namespaced = r.namespaced;
+  out.has_status = r.has_status;
+  out.has_scale = r.has_scale;
+  out.verbs = r.verbs;
+  if (r.is_custom()) out.crd_schema = &r.custom->openapi();
   return out;
 }
 
@@ -228,6 +244,56 @@ Answer Discovery::RootPaths(const Call& call) {
   return ValueAnswer(200, Value::MakeObject({{"paths", std::move(paths)}}), call);
 }
 
-Answer Discovery::OpenApi(const Call&) { return NoSuchPath(); }
+std::string Discovery::OpenApiDocument(const std::string& path) {
+  absl::MutexLock lock(&mutex_);
+  ForgetIfStale();
+  const std::string key = absl::StrCat("openapi ", path);
+  if (const auto it = documents_.find(key); it != documents_.end()) return it->second;
+  std::vector<ResourcePtr> held;
+  for (const std::string& group : core_.registry.Groups()) {
+    for (const std::string& version : core_.registry.Versions(group)) {
+      const std::string here = group.empty() ? absl::StrCat("api/", version)
+                                             : absl::StrCat("apis/", group, "/", version);
+      if (here != path && !absl::StartsWith(path, "v2")) continue;
+      for (ResourcePtr& r : core_.registry.Resources(group, version)) held.push_back(std::move(r));
+    }
+  }
+  if (held.empty()) return "";
+  std::vector<openapi::Resource> resources;
+  for (const ResourcePtr& r : held) resources.push_back(OpenApiResource(*r));
+  std::string text = path == "v2 protobuf" ? openapi::V2Protobuf(resources)
+                     : path == "v2"        ? apis::json::Dump(openapi::V2Document(resources))
+                                           : apis::json::Dump(openapi::V3Document(resources));
+  documents_[key] = text;
+  return text;
+}
+
+Answer Discovery::OpenApi(const Call& call) {
+  Answer out;
+  const std::vector<std::string>& segments = call.segments;
+  if (segments.size() == 2 && segments[1] == "v2") {
+    const bool protobuf =
+        absl::StrContains(call.request->headers.Get("Accept"), "proto-openapi.spec.v2");
+    out.body = OpenApiDocument(protobuf ? "v2 protobuf" : "v2");
+    if (protobuf) out.content_type = std::string(openapi::kV2ProtobufContentType);
+    return out;
+  }
+  if (segments.size() == 2 && segments[1] == "v3") {
+    std::vector<openapi::IndexEntry> entries;
+    for (const std::string& group : core_.registry.Groups()) {
+      for (const std::string& version : core_.registry.Versions(group)) {
+        std::string path = group.empty() ? absl::StrCat("api/", version)
+                                         : absl::StrCat("apis/", group, "/", version);
+        std::string hash = openapi::Fingerprint(OpenApiDocument(path));
+        entries.push_back({std::move(path), std::move(hash)});
+      }
+    }
+    return ValueAnswer(200, openapi::V3Index(entries), call);
+  }
+  if (segments.size() < 4 || segments[1] != "v3") return NoSuchPath();
+  out.body = OpenApiDocument(absl::StrJoin(segments.begin() + 2, segments.end(), "/"));
+  if (out.body.empty()) return NoSuchPath();
+  return out;
+}
 
 }  // namespace hekla::apiserver
