@@ -129,6 +129,7 @@ absl::StatusOr<WriteQuery> ReadWriteQuery(const Call& call, absl::string_view ki
   out.params.dry_run = CheckDryRun(All(call, "dryRun"), errors);
   const std::string manager(call.Query("fieldManager"));
   out.has_manager = !manager.empty();
+  out.params.names_manager = out.has_manager;
   if (manager.size() > kMaxManager) {
     errors.TooLong("fieldManager", static_cast<int>(kMaxManager));
   }

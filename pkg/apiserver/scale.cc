@@ -93,6 +93,7 @@ absl::StatusOr<Answer> Resources::WriteScale(Call& call, const Writer::Change& s
   options.needs_version = false;
   options.retry = retry;
   query.params.subresource.clear();
+  query.params.managed_subresource = "scale";
   HEKLA_ASSIGN_OR_RETURN(
       Written written,
       writer_.Update(

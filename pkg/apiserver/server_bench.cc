@@ -31,8 +31,9 @@ std::string PodBody(int i) {
 
 class World {
  public:
-  World() {
+  explicit World(bool track_managed_fields = false) {
     Options options;
+    options.track_managed_fields = track_managed_fields;
     options.clock = &clock_;
     server = std::make_unique<ApiServer>(options);
   }
@@ -80,6 +81,35 @@ void BM_ApiServer_CreatePod(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 BENCHMARK(BM_ApiServer_CreatePod)->ArgName("watches")->Arg(0)->Arg(10)->Arg(200);
+
+void BM_ApiServer_CreatePodTracked(benchmark::State& state) {
+  World world(true);
+  int i = 0;
+  for (auto _ : state) {
+    world.Expect(201, Make("POST", "/api/v1/namespaces/default/pods", PodBody(i++)));
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_ApiServer_CreatePodTracked);
+
+void BM_ApiServer_PatchPodStatus(benchmark::State& state) {
+  World world(state.range(0) != 0);
+  for (int i = 0; i < 1000; ++i) {
+    world.Expect(201, Make("POST", "/api/v1/namespaces/default/pods", PodBody(i)));
+  }
+  int i = 0;
+  for (auto _ : state) {
+    http::Request request =
+        Make("PATCH", absl::StrCat("/api/v1/namespaces/default/pods/pod-", i % 1000, "/status"),
+             absl::StrCat(R"({"status":{"phase":"Running","podIP":"10.0.0.)", (i / 1000) % 200,
+                          R"("}})"));
+    request.headers.Set("Content-Type", "application/strategic-merge-patch+json");
+    world.Expect(200, request);
+    ++i;
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(BM_ApiServer_PatchPodStatus)->ArgName("tracked")->Arg(0)->Arg(1);
 
 void BM_ApiServer_BindPod(benchmark::State& state) {
   World world;

@@ -1,4 +1,7 @@
+#include <map>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -192,6 +195,67 @@ TEST(WatchTest, TablesDescribeTheirColumnsOnce) {
   EXPECT_GT(events[0].At("object").At("columnDefinitions").size(), 0u);
   EXPECT_EQ(events[1].At("object").At("columnDefinitions").size(), 0u);
   EXPECT_EQ(events[1].At("object").At("rows").size(), 1u);
+}
+
+// Four writers at once: every watch, whenever it began, sees a history that leads to the state that
+// is stored at the end, with rising versions.
+TEST(WatchTest, ConcurrentWritersLeaveEveryWatchACompleteHistory) {
+  TestServer s;
+  std::vector<std::shared_ptr<testing::RecordingStream>> streams;
+  streams.push_back(s.Watch("/api/v1/configmaps?watch=true"));
+  streams.push_back(s.Watch("/api/v1/configmaps?watch=true&labelSelector=even%3Dyes"));
+  std::vector<std::thread> writers;
+  for (int t = 0; t < 4; ++t) {
+    writers.emplace_back([&s, t] {
+      for (int i = 0; i < 150; ++i) {
+        const std::string name = absl::StrCat("m", (i * 7 + t) % 20);
+        const std::string path = absl::StrCat("/api/v1/namespaces/default/configmaps/", name);
+        if (i % 5 == 4) {
+          s.Delete(path);
+        } else if (i % 5 == 3) {
+          s.Patch(path, "merge",
+                  absl::StrCat(R"({"metadata":{"labels":{"even":")", i % 2 == 0 ? "yes" : "no",
+                               "\"}}}"));
+        } else {
+          s.Post("/api/v1/namespaces/default/configmaps",
+                 absl::StrCat(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")", name,
+                              R"(","labels":{"even":"yes"}},"data":{"t":")", t, "\"}}"));
+        }
+      }
+    });
+  }
+  for (int i = 0; i < 20; ++i) streams.push_back(s.Watch("/api/v1/configmaps?watch=true"));
+  for (std::thread& writer : writers) writer.join();
+  const Value all = s.Get("/api/v1/configmaps").body;
+  for (size_t i = 0; i < streams.size(); ++i) {
+    std::map<std::string, std::string> state;
+    int64_t last = 0;
+    for (const Value& event : streams[i]->TakeEvents()) {
+      const Value& metadata = event.At("object").At("metadata");
+      const std::string name(metadata.GetString("name"));
+      const int64_t rv = std::stoll(std::string(metadata.GetString("resourceVersion")));
+      const std::string type(event.GetString("type"));
+      EXPECT_EQ(type == "ADDED", !state.contains(name)) << type << " " << name;
+      if (type == "DELETED") {
+        state.erase(name);
+      } else {
+        state[name] = absl::StrCat(rv);
+      }
+      // The first watches began before anything was there: theirs rise from the start.
+      if (i < 2) {
+        EXPECT_GT(rv, last);
+      }
+      last = rv;
+    }
+    std::map<std::string, std::string> stored;
+    for (const Value& item : all.At("items").as_array()) {
+      const Value& metadata = item.At("metadata");
+      if (i == 1 && metadata.At("labels").GetString("even") != "yes") continue;
+      stored[std::string(metadata.GetString("name"))] =
+          std::string(metadata.GetString("resourceVersion"));
+    }
+    EXPECT_EQ(state, stored) << "watch " << i;
+  }
 }
 
 TEST(WatchTest, CloseWatchesEndsAllAndRefusesNewOnes) {

@@ -95,16 +95,18 @@ absl::Status UidMismatch(const Resource& resource, absl::string_view ns, absl::s
 void Writer::Track(const Resource& resource, const Value* old, Value& object,
                    const WriteParams& params) {
   Value& metadata = object["metadata"];
-  const bool recorded = core_.options.track_managed_fields ||
+  const bool recorded = core_.options.track_managed_fields || params.names_manager ||
                         (old != nullptr && old->At("metadata").At("managedFields").size() > 0);
   if (params.managed) return;
   if (!recorded || params.internal) {
     if (old == nullptr) metadata.Remove("managedFields");
     return;
   }
+  const std::string& subresource =
+      params.managed_subresource.empty() ? params.subresource : params.managed_subresource;
   apply::TrackUpdate(
       TypeOf(resource), old, object,
-      {params.field_manager, object.At("apiVersion").as_string(), params.subresource, core_.Now()});
+      {params.field_manager, object.At("apiVersion").as_string(), subresource, core_.Now()});
 }
 
 absl::Status Writer::PrepareNew(const Resource& resource, absl::string_view ns, Value& object) {

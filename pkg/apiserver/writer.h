@@ -18,8 +18,11 @@ class Collector;
 // How a write was asked for.
 struct WriteParams {
   bool dry_run = false;
-  std::string field_manager;  // as given, or the user agent up to the first '/'
-  std::string subresource;    // "" or "status"
+  std::string field_manager;   // as given, or the user agent up to the first '/'
+  bool names_manager = false;  // the client gave a fieldManager itself
+  std::string subresource;     // "" or "status"
+  // The sub-resource in the record of field ownership; that of `subresource` where empty.
+  std::string managed_subresource;
   // Writes of the server itself (garbage collection, controllers) skip what only clients face.
   bool internal = false;
   // Field ownership has been settled (server-side apply).
