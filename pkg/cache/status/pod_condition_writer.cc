@@ -39,15 +39,20 @@ struct PodConditionWriter::Item {
   int retries = 0;
 };
 
-const model::TaskSpec* PodConditionWriter::Known(const ports::PodConditionWrite& write) const {
-  const PodStore::Entry* entry = context_->stores->pods().Find(KeyOf(write));
-  if (entry == nullptr || entry->spec->uid != write.uid) return nullptr;
-  return entry->spec->node.empty() ? entry->spec.get() : nullptr;
+const model::TaskSpec* PodConditionWriter::ToChange(const ports::PodConditionWrite& write) {
+  const std::string key = KeyOf(write);
+  const PodStore::Entry* entry = context_->stores->pods().Find(key);
+  if (entry == nullptr || entry->spec->uid != write.uid || !entry->spec->node.empty()) {
+    return nullptr;
+  }
+  const model::TaskSpec& task = *entry->spec;
+  const bool same = SameCondition(task, write) && !Nominates(task, write);
+  return same && !uncertain_.IsSo(key, entry->version) ? nullptr : &task;
 }
 
 void PodConditionWriter::Write(ports::PodConditionWrite write) {
-  const model::TaskSpec* task = Known(write);
-  if (task == nullptr || (SameCondition(*task, write) && !Nominates(*task, write))) return;
+  const model::TaskSpec* task = ToChange(write);
+  if (task == nullptr) return;
   const std::string key = KeyOf(write);
   if (auto it = deferred_.find(key); it != deferred_.end()) {
     it->second = std::move(write);  // takes the turn of the one that waits
@@ -71,18 +76,27 @@ void PodConditionWriter::Write(ports::PodConditionWrite write) {
   });
 }
 
+bool PodConditionWriter::IsLatest(const ItemPtr& item) const {
+  const auto it = latest_.find(KeyOf(item->write));
+  return it != latest_.end() && it->second == item;
+}
+
+void PodConditionWriter::Settled(const ItemPtr& item) {
+  if (IsLatest(item)) latest_.erase(KeyOf(item->write));
+}
+
 void PodConditionWriter::Submit(ports::PodConditionWrite write) {
   auto item = std::make_shared<Item>();
   item->write = std::move(write);
+  latest_[KeyOf(item->write)] = item;
   context_->channel->SubmitLatest(
       Lane::kCondition, KeyOf(item->write),
       [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
 }
 
 void PodConditionWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
-  const ports::PodConditionWrite& w = item->write;
-  const model::TaskSpec* task = Known(w);
-  if (task == nullptr || (SameCondition(*task, w) && !Nominates(*task, w))) {
+  if (ToChange(item->write) == nullptr) {
+    Settled(item);
     done(absl::OkStatus());
     return;
   }
@@ -98,7 +112,8 @@ void PodConditionWriter::Read(const ItemPtr& item, WriteChannel::Done done) {
                done(pod.status());
              } else if (pod->At("metadata").GetString("uid") != item->write.uid ||
                         !pod->At("spec").GetString("nodeName").empty()) {
-               done(absl::OkStatus());  // another pod, or bound meanwhile
+               Settled(item);  // another pod, or bound meanwhile
+               done(absl::OkStatus());
              } else {
                Update(item, *std::move(pod), done);
              }
@@ -115,16 +130,22 @@ void PodConditionWriter::Update(const ItemPtr& item, Value pod, WriteChannel::Do
     changed = true;
   }
   if (!changed) {
+    Settled(item);
     done(absl::OkStatus());
     return;
   }
+  const int64_t version = ParseResourceVersion(pod.At("metadata").GetString("resourceVersion"));
   const kube::ResourceClient pods(context_->client, PodResource());
   pods.Update(
       {w.namespace_name, w.name, "status"}, pod,
       context_->OnIo<absl::StatusOr<Value>>(
-          [this, item, done](const absl::StatusOr<Value>& answer) {
+          [this, item, version, done](const absl::StatusOr<Value>& answer) {
+            const std::string key = KeyOf(item->write);
+            if (IsOverload(answer.status())) uncertain_.Lost(key, version);
             if (answer.ok()) {
+              uncertain_.Forget(key);
               context_->stores->pods().ObserveQuietly(*answer);
+              Settled(item);
             } else if (kube::IsConflict(answer.status()) && ++item->conflicts < kConflictTries) {
               Read(item, done);
               return;
@@ -138,10 +159,11 @@ void PodConditionWriter::Update(const ItemPtr& item, Value pod, WriteChannel::Do
 // Whoever decided on the condition does not say it twice, so a write that could not be made is made
 // later, unless a newer one takes its place.
 void PodConditionWriter::Failed(const ItemPtr& item, const absl::Status& status) {
-  if (kube::IsNotFound(status)) return;
   const std::string key = KeyOf(item->write);
   if (!IsOverload(status) && !kube::IsConflict(status)) {
-    LOG(ERROR) << "pod condition not written pod=" << key << " error=" << status.message();
+    Settled(item);
+    LOG_IF(ERROR, !kube::IsNotFound(status))
+        << "pod condition not written pod=" << key << " error=" << status.message();
     return;
   }
   const absl::Duration pause =
@@ -149,9 +171,11 @@ void PodConditionWriter::Failed(const ItemPtr& item, const absl::Status& status)
   item->conflicts = 0;
   context_->channel->Hold();
   context_->After(pause, [this, item, key] {
-    context_->channel->SubmitIfAbsent(Lane::kCondition, key, [this, item](WriteChannel::Done done) {
-      Begin(item, std::move(done));
-    });
+    if (IsLatest(item)) {
+      context_->channel->SubmitIfAbsent(
+          Lane::kCondition, key,
+          [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
+    }
     context_->channel->Release();
   });
 }

@@ -7,6 +7,7 @@
 #include "pkg/apis/json/value.h"
 #include "pkg/cache/bind/context.h"
 #include "pkg/cache/status/message_throttle.h"
+#include "pkg/cache/status/uncertain.h"
 #include "pkg/ports/decision_sink.h"
 
 namespace hekla::cache {
@@ -24,6 +25,8 @@ class PodConditionWriter {
   void Forget(const std::string& key) {
     throttle_.Forget(key);
     deferred_.erase(key);
+    uncertain_.Forget(key);
+    latest_.erase(key);
   }
   size_t deferred() const { return deferred_.size(); }
 
@@ -31,8 +34,11 @@ class PodConditionWriter {
   struct Item;
   using ItemPtr = std::shared_ptr<Item>;
 
-  // What is known of the pod, if it still is that pod and waits for a node; else null.
-  const model::TaskSpec* Known(const ports::PodConditionWrite& write) const;
+  // What is known of the pod, if it still is that pod, waits for a node, and the write would change
+  // something; else null.
+  const model::TaskSpec* ToChange(const ports::PodConditionWrite& write);
+  bool IsLatest(const ItemPtr& item) const;
+  void Settled(const ItemPtr& item);
   void Submit(ports::PodConditionWrite write);
   void Begin(const ItemPtr& item, WriteChannel::Done done);
   void Read(const ItemPtr& item, WriteChannel::Done done);
@@ -41,6 +47,9 @@ class PodConditionWriter {
 
   const WriteContext* const context_;
   MessageThrottle throttle_;
+  Uncertain uncertain_;
+  // The newest write of each pod that is not settled. Only that one is tried again.
+  absl::flat_hash_map<std::string, ItemPtr> latest_;
   // The newest write of each pod whose turn has not come.
   absl::flat_hash_map<std::string, ports::PodConditionWrite> deferred_;
 };

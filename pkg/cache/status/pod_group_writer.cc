@@ -14,6 +14,8 @@ namespace {
 using apis::json::Value;
 
 constexpr absl::Duration kRetryPause = absl::Milliseconds(20);
+// From then on a refused version is sent again although nothing newer has come.
+constexpr int kTriesWithoutNews = 8;
 constexpr absl::Duration kMaxRetryPause = absl::Seconds(30);
 
 const kube::Resource& PodGroupResource() {
@@ -89,7 +91,17 @@ void PodGroupWriter::Write(ports::PodGroupStatus status) {
   });
 }
 
+bool PodGroupWriter::IsLatest(const ItemPtr& item) const {
+  const auto it = latest_.find(KeyOf(item->status));
+  return it != latest_.end() && it->second == item;
+}
+
+void PodGroupWriter::Settled(const ItemPtr& item) {
+  if (IsLatest(item)) latest_.erase(KeyOf(item->status));
+}
+
 void PodGroupWriter::Submit(const ItemPtr& item) {
+  latest_[KeyOf(item->status)] = item;
   context_->channel->SubmitLatest(
       Lane::kStatus, absl::StrCat("podgroup/", KeyOf(item->status)),
       [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
@@ -99,11 +111,13 @@ void PodGroupWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
   const std::string key = KeyOf(item->status);
   const PodGroupStore::Entry* entry = context_->stores->pod_groups().Find(key);
   const bool same_object = entry != nullptr && entry->spec->uid == item->status.uid;
-  if (!same_object || !StatusDiffers(*entry->spec, item->status)) {
+  if (!same_object ||
+      (!StatusDiffers(*entry->spec, item->status) && !uncertain_.IsSo(key, entry->version))) {
+    Settled(item);
     done(absl::OkStatus());
     return;
   }
-  if (item->refused_version != 0 && entry->version <= item->refused_version) {
+  if (entry->version <= item->refused_version && item->tries < kTriesWithoutNews) {
     // Still the version that was refused: what the server has has not reached us yet.
     Answered(item, absl::AbortedError("the watch has not caught up"));
     done(absl::OkStatus());
@@ -117,8 +131,10 @@ void PodGroupWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
   const kube::ResourceClient groups(context_->client, PodGroupResource());
   groups.Update({item->status.namespace_name, item->status.name, ""}, *object,
                 context_->OnIo<absl::StatusOr<Value>>(
-                    [this, item, version, done](const absl::StatusOr<Value>& answer) {
+                    [this, item, key, version, done](const absl::StatusOr<Value>& answer) {
                       if (kube::IsConflict(answer.status())) item->refused_version = version;
+                      if (IsOverload(answer.status())) uncertain_.Lost(key, version);
+                      if (answer.ok()) uncertain_.Forget(key);
                       Answered(item, answer);
                       done(answer.status());
                     }));
@@ -127,23 +143,25 @@ void PodGroupWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
 void PodGroupWriter::Answered(const ItemPtr& item, const absl::StatusOr<Value>& answer) {
   if (answer.ok()) {
     context_->stores->pod_groups().ObserveQuietly(*answer);
+    Settled(item);
     return;
   }
-  if (kube::IsNotFound(answer.status())) return;
   // The session takes a status for sent once it was handed over, so this does not give up.
   if (!absl::IsAborted(answer.status()) && !IsOverload(answer.status())) {
-    LOG(ERROR) << "Failed to update job <" << KeyOf(item->status)
-               << ">: " << answer.status().message();
+    Settled(item);
+    LOG_IF(ERROR, !kube::IsNotFound(answer.status()))
+        << "Failed to update job <" << KeyOf(item->status) << ">: " << answer.status().message();
     return;
   }
   const absl::Duration pause =
       std::min(kRetryPause * (int64_t{1} << std::min(item->tries++, 12)), kMaxRetryPause);
   context_->channel->Hold();
   context_->After(pause, [this, item] {
-    // A newer status that was queued meanwhile wins.
-    context_->channel->SubmitIfAbsent(
-        Lane::kStatus, absl::StrCat("podgroup/", KeyOf(item->status)),
-        [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
+    if (IsLatest(item)) {
+      context_->channel->SubmitIfAbsent(
+          Lane::kStatus, absl::StrCat("podgroup/", KeyOf(item->status)),
+          [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
+    }
     context_->channel->Release();
   });
 }

@@ -7,6 +7,7 @@
 #include "pkg/apis/json/value.h"
 #include "pkg/cache/bind/context.h"
 #include "pkg/cache/status/message_throttle.h"
+#include "pkg/cache/status/uncertain.h"
 #include "pkg/ports/decision_sink.h"
 
 namespace hekla::cache {
@@ -25,6 +26,8 @@ class PodGroupWriter {
     throttle_.Forget(key);
     deferred_.erase(key);
     wanted_.erase(key);
+    uncertain_.Forget(key);
+    latest_.erase(key);
   }
   // Whether this status is what we are writing, or wrote last: the echo of a write.
   bool IsOwnWrite(const model::JobSpec& group) const;
@@ -38,13 +41,18 @@ class PodGroupWriter {
   };
   using ItemPtr = std::shared_ptr<Item>;
 
+  bool IsLatest(const ItemPtr& item) const;
+  void Settled(const ItemPtr& item);
   void Submit(const ItemPtr& item);
   void Begin(const ItemPtr& item, WriteChannel::Done done);
   void Answered(const ItemPtr& item, const absl::StatusOr<apis::json::Value>& answer);
 
   const WriteContext* const context_;
   MessageThrottle throttle_;
+  Uncertain uncertain_;
   absl::flat_hash_map<std::string, ports::PodGroupStatus> deferred_;
+  // The newest write of each group that is not settled. Only that one is tried again.
+  absl::flat_hash_map<std::string, ItemPtr> latest_;
   // What was last sent for each group that is still there.
   absl::flat_hash_map<std::string, ports::PodGroupStatus> wanted_;
 };
