@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "pkg/util/vectorized.h"
+
 namespace hekla::plugins {
 
 using model::kCpu;
@@ -82,18 +84,99 @@ class NonZeroUse {
 
 }  // namespace
 
+namespace {
+
+// What the kernels below read, from one leaf on.
+struct Inputs {
+  const double* capacity;
+  const double* percent;
+  const double* fraction;
+  const double* used;
+  const double* nonzero;
+  double request;
+
+  Inputs(const ResourceColumns::Dimension& d, int64_t begin, int64_t amount)
+      : capacity(d.capacity.data() + begin),
+        percent(d.percent.data() + begin),
+        fraction(d.fraction.data() + begin),
+        used(d.used.data() + begin),
+        nonzero(d.nonzero.data() + begin),
+        request(static_cast<double>(amount)) {}
+};
+
+// More than the error of a quotient by multiplication, less than its distance from an integer it
+// does not reach; see ResourceColumns.
+constexpr double kQuotientSlack = 0x1.0p-44;
+// A percentage this close to an integer is computed again by division.
+constexpr double kNear = 1e-9;
+
+HEKLA_VECTORIZED void LeastKernel(const Inputs& cpu, const Inputs& memory, double* __restrict raw,
+                                  size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    double c = (cpu.capacity[i] - cpu.nonzero[i] - cpu.request) * cpu.percent[i];
+    double m = (memory.capacity[i] - memory.nonzero[i] - memory.request) * memory.percent[i];
+    c = (c > 0 ? c : 0) + kQuotientSlack;
+    m = (m > 0 ? m : 0) + kQuotientSlack;
+    raw[i] = (static_cast<int32_t>(c) + static_cast<int32_t>(m)) / 2;
+  }
+}
+
+// percent[i]: 100 * (1 - deviation) of the fractions with the pod, to within far less than kNear.
+HEKLA_VECTORIZED void BalanceKernel(const Inputs& cpu, const Inputs& memory,
+                                    double* __restrict percent, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    double c = (cpu.used[i] + cpu.request) * cpu.fraction[i];
+    double m = (memory.used[i] + memory.request) * memory.fraction[i];
+    c = c < 1 ? c : 1;
+    m = m < 1 ? m : 1;
+    percent[i] = (1 - std::abs((c - m) / 2)) * 100;
+  }
+}
+
+// raw[i] = trunc((150 + trunc(percent[i]) - before[i]) / 2); returns how many percentages are too
+// close to an integer to be cut off like this.
+HEKLA_VECTORIZED int32_t BalancedKernel(const double* percent, const double* before,
+                                        double* __restrict raw, size_t n) {
+  int32_t near = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const int32_t whole = static_cast<int32_t>(percent[i]);
+    const double rest = percent[i] - whole;
+    near += (rest < kNear || rest > 1 - kNear) ? 1 : 0;
+    raw[i] = (150 + whole - static_cast<int32_t>(before[i])) / 2;
+  }
+  return near;
+}
+
+}  // namespace
+
 void LeastAllocatedScorer::Score(TaskId task, absl::Span<const NodeId> nodes,
                                  absl::Span<double> raw) {
   const NonZeroUse uses(context().tables(), task);
+  const auto exact = [&](size_t i) {
+    return static_cast<double>(
+        MeanPercentSlow(uses.At(nodes[i]), [](int64_t capacity, int64_t request) {
+          return std::max<int64_t>(0, capacity - request);
+        }));
+  };
+  if (const int64_t at = ResourceColumns::PositionOf(nodes, context().cluster()); at >= 0) {
+    ResourceColumns& columns = context().resources;
+    columns.CatchUp(context().cluster());
+    const model::PodTemplate& pod = context().pod(task);
+    LeastKernel(Inputs(columns.cpu(), at, pod.nonzero_cpu_milli),
+                Inputs(columns.memory(), at, pod.nonzero_memory_bytes), raw.data(), raw.size());
+    for (uint32_t leaf : columns.odd()) {
+      const int64_t i = int64_t{leaf} - at;
+      if (i >= 0 && static_cast<size_t>(i) < nodes.size()) raw[i] = exact(static_cast<size_t>(i));
+    }
+    return;
+  }
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Use use = uses.At(nodes[i]);
     if (use.Plain()) [[likely]] {
       raw[i] = static_cast<double>(MeanPercent(
           {use.capacity[0] - use.request[0], use.capacity[1] - use.request[1]}, use.capacity));
     } else {
-      raw[i] = static_cast<double>(MeanPercentSlow(use, [](int64_t capacity, int64_t request) {
-        return std::max<int64_t>(0, capacity - request);
-      }));
+      raw[i] = exact(i);
     }
   }
 }
@@ -152,13 +235,6 @@ int64_t Balance(const std::array<int64_t, 3>& request, const std::array<int64_t,
   return static_cast<int64_t>((1 - deviation) * kMaxNodeScore);
 }
 
-// The same for cpu and memory alone, both present.
-inline int64_t BalanceOfTwo(Pair used, Pair capacity) {
-  const Pair quotient = used / capacity;
-  const double deviation = std::abs((std::min(1.0, quotient[0]) - std::min(1.0, quotient[1])) / 2);
-  return static_cast<int64_t>((1 - deviation) * kMaxNodeScore);
-}
-
 // 75 for a pod that leaves the balance as it is; half a point for each by which it is better or
 // worse with the pod than without.
 inline double Balanced(int64_t with_pod, int64_t without_pod) {
@@ -167,36 +243,47 @@ inline double Balanced(int64_t with_pod, int64_t without_pod) {
 
 }  // namespace
 
-void BalancedAllocationScorer::Score(TaskId task, absl::Span<const NodeId> nodes,
-                                     absl::Span<double> raw) {
+double BalancedAllocationScorer::Exact(TaskId task, NodeId node) const {
   const model::NodeTable& table = context().tables().nodes;
   const model::Resource& request = context().pod(task).request;
-  const int64_t gpu = GpuRequest(task);
-  const auto gpu_dim = static_cast<model::ResourceDim>(std::max(gpu_, 0));
-  const int64_t cpu = request[kCpu];
-  const int64_t memory = request[kMemory];
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const size_t row = nodes[i].index();
-    const int64_t* capacity = table.allocatable.row(row);
-    const int64_t* used = table.requested.row(row);
-    if (gpu == 0 && capacity[kCpu] > 0 && capacity[kMemory] > 0) [[likely]] {
-      const Pair before = {static_cast<double>(used[kCpu]), static_cast<double>(used[kMemory])};
-      const Pair after = {static_cast<double>(used[kCpu] + cpu),
-                          static_cast<double>(used[kMemory] + memory)};
-      const Pair whole = {static_cast<double>(capacity[kCpu]),
-                          static_cast<double>(capacity[kMemory])};
-      raw[i] = Balanced(BalanceOfTwo(after, whole), BalanceOfTwo(before, whole));
-      continue;
-    }
-    std::array<int64_t, 3> whole = {capacity[kCpu], capacity[kMemory], 0};
-    std::array<int64_t, 3> before = {used[kCpu], used[kMemory], 0};
-    std::array<int64_t, 3> after = {used[kCpu] + cpu, used[kMemory] + memory, 0};
-    if (gpu != 0) {
-      whole[2] = table.allocatable.at(row, gpu_dim);
-      before[2] = table.requested.at(row, gpu_dim);
-      after[2] = before[2] + gpu;
-    }
-    raw[i] = Balanced(Balance(after, whole), Balance(before, whole));
+  const size_t row = node.index();
+  const int64_t* capacity = table.allocatable.row(row);
+  const int64_t* used = table.requested.row(row);
+  std::array<int64_t, 3> whole = {capacity[kCpu], capacity[kMemory], 0};
+  std::array<int64_t, 3> before = {used[kCpu], used[kMemory], 0};
+  std::array<int64_t, 3> after = {used[kCpu] + request[kCpu], used[kMemory] + request[kMemory], 0};
+  if (const int64_t gpu = GpuRequest(task); gpu != 0) {
+    const auto dim = static_cast<model::ResourceDim>(gpu_);
+    whole[2] = table.allocatable.at(row, dim);
+    before[2] = table.requested.at(row, dim);
+    after[2] = before[2] + gpu;
+  }
+  return Balanced(Balance(after, whole), Balance(before, whole));
+}
+
+void BalancedAllocationScorer::Score(TaskId task, absl::Span<const NodeId> nodes,
+                                     absl::Span<double> raw) {
+  const int64_t at = ResourceColumns::PositionOf(nodes, context().cluster());
+  if (at < 0 || GpuRequest(task) != 0) {
+    for (size_t i = 0; i < nodes.size(); ++i) raw[i] = Exact(task, nodes[i]);
+    return;
+  }
+  ResourceColumns& columns = context().resources;
+  columns.CatchUp(context().cluster());
+  const model::Resource& request = context().pod(task).request;
+  percent_.resize(nodes.size());
+  BalanceKernel(Inputs(columns.cpu(), at, request[kCpu]),
+                Inputs(columns.memory(), at, request[kMemory]), percent_.data(), percent_.size());
+  const int32_t near =
+      BalancedKernel(percent_.data(), columns.balance().data() + at, raw.data(), raw.size());
+  for (size_t i = 0; near > 0 && i < nodes.size(); ++i) {
+    const double rest = percent_[i] - std::floor(percent_[i]);
+    if (rest < kNear || rest > 1 - kNear) raw[i] = Exact(task, nodes[i]);
+  }
+  for (uint32_t leaf : columns.odd()) {
+    const int64_t i = int64_t{leaf} - at;
+    if (i < 0 || static_cast<size_t>(i) >= nodes.size()) continue;
+    raw[i] = Exact(task, nodes[static_cast<size_t>(i)]);
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "pkg/plugins/nodeorder/scorer_context.h"
 
 // Scores from how full a node would be with the pod on it. Requests of the first two count 100
@@ -41,7 +43,9 @@ class BalancedAllocationScorer final : public WeightedScorer {
 
  private:
   int64_t GpuRequest(model::TaskId task) const;
-  int gpu_ = -1;  // dimension of nvidia.com/gpu; -1: nobody has named it
+  double Exact(model::TaskId task, model::NodeId node) const;
+  int gpu_ = -1;                 // dimension of nvidia.com/gpu; -1: nobody has named it
+  std::vector<double> percent_;  // scratch
 };
 
 }  // namespace hekla::plugins

@@ -6,6 +6,7 @@
 #include "pkg/plugins/common/node_columns.h"
 #include "pkg/plugins/common/node_match.h"
 #include "pkg/plugins/common/pod_counts.h"
+#include "pkg/plugins/nodeorder/resource_columns.h"
 
 // HOT PATH
 namespace hekla::plugins {
@@ -16,6 +17,7 @@ inline constexpr int64_t kMaxNodeScore = 100;
 struct ScorerContext {
   NodeColumns nodes;
   PodCounts counts{nodes, {TermRole::kPreferredAffinity, TermRole::kPreferredAntiAffinity}};
+  ResourceColumns resources;
 
   const model::Cluster& cluster() const { return nodes.cluster(); }
   const model::Tables& tables() const { return nodes.cluster().tables(); }

@@ -263,6 +263,43 @@ TEST(ScorerPropertyTest, IncrementalScoresEqualPlainEvaluation) {
   }
 }
 
+// Whole ranges of leaves are scored in columns, other lists node by node: to the same last digit.
+TEST(ScorerPropertyTest, RangesOfLeavesScoreLikeAnyOtherList) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    NodeWorld world;
+    RandomPods pods(world, seed);
+    util::Random random(seed);
+    pods.AddNodes(10);
+    for (int i = 0; i < 40; ++i) {
+      const auto shift = random.Below(40);
+      world.Node("odd" + std::to_string(i), {}, [&](model::NodeSpec& spec) {
+        spec.allocatable.Set(model::kCpu, static_cast<int64_t>(random.Below(100000)));
+        spec.allocatable.Set(model::kMemory, static_cast<int64_t>(random.Next() >> (20 + shift)));
+      });
+    }
+    for (int i = 0; i < 60; ++i) pods.AddPod();
+    world.Use(std::make_unique<NodeorderPlugin>(
+        framework::Arguments(apis::json::Value::MakeObject({{"mostrequested.weight", 1}}))));
+    for (int step = 0; step < 10; ++step) {
+      pods.Move();
+      const absl::Span<const NodeId> leaves = world.tables().nodes.leaves;
+      for (const absl::Span<const NodeId> range : {leaves, leaves.subspan(7, 31)}) {
+        const std::vector<NodeId> copy(range.begin(), range.end());
+        std::vector<double> columns(range.size());
+        std::vector<double> one_by_one(range.size());
+        for (TaskId task : pods.PendingPods()) {
+          for (const auto& entry : world.session().points().scorers) {
+            if (!entry.scorer->PreScore(task, copy)) continue;
+            entry.scorer->Score(task, range, absl::MakeSpan(columns));
+            entry.scorer->Score(task, copy, absl::MakeSpan(one_by_one));
+            ASSERT_EQ(columns, one_by_one) << "seed " << seed << " " << entry.scorer->name();
+          }
+        }
+      }
+    }
+  }
+}
+
 // Images are the one thing the plain reading above leaves out: a new instance must agree.
 TEST(ScorerPropertyTest, ANewInstanceScoresImagesAlike) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {

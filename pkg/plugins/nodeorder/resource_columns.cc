@@ -1,0 +1,74 @@
+#include "pkg/plugins/nodeorder/resource_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace hekla::plugins {
+
+using model::NodeId;
+
+namespace {
+
+// Up to here a quotient of at most 100, got by multiplying with a rounded reciprocal, is within
+// 2^-44 of the true one, and the true one is an integer or at least 2^-42 away from any.
+constexpr int64_t kMaxCapacity = int64_t{1} << 42;
+
+}  // namespace
+
+int64_t BalanceOfTwo(double first_used, double first_capacity, double second_used,
+                     double second_capacity) {
+  const double first = std::min(1.0, first_used / first_capacity);
+  const double second = std::min(1.0, second_used / second_capacity);
+  return static_cast<int64_t>((1 - std::abs((first - second) / 2)) * 100);
+}
+
+int64_t ResourceColumns::PositionOf(absl::Span<const NodeId> nodes, const model::Cluster& cluster) {
+  const std::vector<NodeId>& leaves = cluster.tables().nodes.leaves;
+  const NodeId* begin = leaves.data();
+  if (nodes.empty() || std::less<>()(nodes.data(), begin)) return -1;
+  if (!std::less<>()(nodes.data(), begin + leaves.size())) return -1;
+  return nodes.data() - begin;
+}
+
+void ResourceColumns::CatchUp(const model::Cluster& cluster) {
+  const model::NodeTable& nodes = cluster.tables().nodes;
+  if (cursor_.CatchUp(cluster, [&](NodeId node, bool) { Read(nodes, node); })) return;
+  const size_t n = nodes.leaves.size();
+  for (Dimension* d : {&cpu_, &memory_}) {
+    for (auto* column : {&d->capacity, &d->percent, &d->fraction, &d->used, &d->nonzero}) {
+      column->assign(n, 0.0);
+    }
+  }
+  odd_.clear();
+  balance_.assign(n, 0.0);
+  for (NodeId node : nodes.leaves) Read(nodes, node);
+}
+
+void ResourceColumns::Read(const model::NodeTable& nodes, NodeId node) {
+  if (nodes.live[node] == 0) return;
+  const uint32_t leaf = nodes.leaf_position[node];
+  const int64_t* capacity = nodes.allocatable.row(node.index());
+  const int64_t* used = nodes.requested.row(node.index());
+  const int64_t cpu = capacity[model::kCpu];
+  const int64_t memory = capacity[model::kMemory];
+  const bool odd = cpu <= 0 || memory <= 0 || cpu >= kMaxCapacity || memory >= kMaxCapacity;
+  const auto listed = std::find(odd_.begin(), odd_.end(), leaf);
+  if (odd && listed == odd_.end()) odd_.push_back(leaf);
+  if (!odd && listed != odd_.end()) odd_.erase(listed);
+  const auto fill = [&](Dimension& d, int64_t whole, int64_t in_use, int64_t nonzero) {
+    d.capacity[leaf] = static_cast<double>(whole);
+    d.percent[leaf] = odd ? 0 : 100.0 / static_cast<double>(whole);
+    d.fraction[leaf] = odd ? 0 : 1.0 / static_cast<double>(whole);
+    d.used[leaf] = static_cast<double>(in_use);
+    d.nonzero[leaf] = static_cast<double>(nonzero);
+  };
+  fill(cpu_, cpu, used[model::kCpu], nodes.nonzero_cpu_milli[node]);
+  fill(memory_, memory, used[model::kMemory], nodes.nonzero_memory_bytes[node]);
+  balance_[leaf] =
+      odd ? 0
+          : static_cast<double>(BalanceOfTwo(cpu_.used[leaf], cpu_.capacity[leaf],
+                                             memory_.used[leaf], memory_.capacity[leaf]));
+}
+
+}  // namespace hekla::plugins
