@@ -1,5 +1,6 @@
 #include "pkg/apiserver/patch/patch.h"
 
+#include <fstream>
 #include <random>
 #include <string>
 
@@ -262,6 +263,39 @@ TEST(GoSyntaxTest, MessagesOfTheScanner) {
   EXPECT_EQ(DecodingError("{bad"),
             "error decoding patch: invalid character 'b' looking for beginning of object key "
             "string");
+}
+
+// Random documents and patches with what the reference libraries make of them.
+TEST(ReferenceTest, OutcomesAreEqual) {
+  std::ifstream file("pkg/apiserver/patch/testdata/reference.jsonl");
+  ASSERT_TRUE(file) << "run from the top of the source tree";
+  std::string line;
+  int cases = 0;
+  while (std::getline(file, line)) {
+    const Value c = J(line);
+    const Value& want = c.At("want");
+    const absl::string_view op = c.GetString("op");
+    ++cases;
+    if (op == "syntax") {
+      EXPECT_EQ(GoSyntaxError(c.GetString("text")), want.GetString("error")) << line;
+      continue;
+    }
+    if (op == "mp") {
+      EXPECT_EQ(ApplyMergePatch(c.At("doc"), c.At("patch")), want.At("out")) << line;
+      continue;
+    }
+    const auto out = op == "jp" ? ApplyJsonPatch(c.At("doc"), c.At("patch"))
+                                : ApplyStrategicMergePatch(Pod(), c.At("doc"), c.At("patch"));
+    if (want.Has("out")) {
+      ASSERT_TRUE(out.ok()) << out.status() << line;
+      EXPECT_EQ(*out, want.At("out")) << line;
+    } else {
+      ASSERT_FALSE(out.ok()) << line;
+      const std::string text(out.status().message());
+      EXPECT_TRUE(op == "jp" || text == want.GetString("error")) << text << line;
+    }
+  }
+  EXPECT_GT(cases, 150);
 }
 
 // Random values over few names, so that patches meet what is there.
