@@ -25,6 +25,12 @@ class RecordingSink final : public ports::DecisionSink {
   void Emit(ports::EventWrite event) override { events.push_back(std::move(event)); }
   void RemoveGate(ports::GateRemoval removal) override { gates.push_back(std::move(removal)); }
 
+  // Everything recorded so far.
+  size_t writes() const {
+    return binds.size() + evictions.size() + pod_groups.size() + queues.size() +
+           pod_conditions.size() + events.size() + gates.size();
+  }
+
   std::vector<ports::BindRequest> binds;
   std::vector<ports::EvictRequest> evictions;
   std::vector<ports::PodGroupStatus> pod_groups;

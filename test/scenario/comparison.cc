@@ -45,6 +45,8 @@ absl::Status Comparison::One(const std::string& field, const Value& value) {
     for (const auto& [group, wanted] : value.as_object()) Condition(group, wanted);
   } else if (field == "podReason") {
     for (const auto& [pod, wanted] : value.as_object()) PodReason(pod, wanted);
+  } else if (field == "writesInLastCycle") {
+    Equal(field, absl::StrCat(value.as_int()), absl::StrCat(outcome_.last_writes));
   } else if (field == "events") {
     for (const Value& wanted : value.as_array()) Event(wanted);
   } else {

@@ -18,6 +18,7 @@ struct Outcome {
   std::map<std::string, std::string> pipelined;
   std::vector<std::string> evictions;
   std::map<std::string, std::string> phases;
+  size_t last_writes = 0;  // of the last cycle
 };
 
 // Compares an outcome and what the scheduler wrote with a scenario's `expect`.

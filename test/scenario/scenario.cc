@@ -78,7 +78,9 @@ absl::Status RunScenario(const Value& scenario, std::vector<Finding>& findings) 
   Outcome outcome;
   for (int64_t i = 0; i < scenario.GetInt("cycles", 1); ++i) {
     if (i > 0) world.Echo();
+    const size_t before = world.sink().writes();
     world.Run(nullptr, [&](framework::Session&) { CollectPipelined(world, outcome); });
+    outcome.last_writes = world.sink().writes() - before;
     world.cluster().CheckConsistency();
     world.clock().Advance(absl::Seconds(1));
   }
