@@ -12,6 +12,10 @@ using hekla::cmd::heklactl::Subcommand;
 constexpr Subcommand kSubcommands[] = {
     {"playground", "API server, hollow nodes and scheduler in one process, for kubectl",
      hekla::cmd::heklactl::RunPlayground},
+    {"simulate", "schedule manifests or a trace in simulated time, with the production code",
+     hekla::cmd::heklactl::RunSimulate},
+    {"fuzz", "random clusters under faults in simulated time, audited after every step",
+     hekla::cmd::heklactl::RunFuzz},
 };
 
 void PrintUsage(std::ostream& out) {

@@ -104,7 +104,9 @@ class ApiServer::Impl {
     {
       absl::MutexLock lock(&mutex);
       if (now < next_sweep) return;
-      next_sweep = now + kEventSweep;
+      const bool forever = core.options.event_ttl == absl::InfiniteDuration();
+      next_sweep = forever ? absl::InfiniteFuture() : now + kEventSweep;
+      if (forever) return;
     }
     const ResourcePtr events = core.registry.Find("", "v1", "events");
     const auto list = core.store.List(*events->table, storage::ListQuery());

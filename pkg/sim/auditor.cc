@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -124,6 +125,7 @@ struct Auditor::World {
   };
   struct Node {
     bool exists = false;
+    absl::Time changed = absl::InfinitePast();
     Amounts allocatable, used;
   };
   struct Group {
@@ -168,7 +170,7 @@ void Auditor::Observe(absl::string_view type, const Value& object, absl::Time no
   const std::string name(metadata.GetString("name"));
   const Value& spec = object.At("spec");
   if (kind == "Node") {
-    ObserveNode(gone, object);
+    ObserveNode(gone, object, now);
   } else if (kind == "Pod") {
     ObservePod(gone, object, now);
   } else if (kind == "PodGroup") {
@@ -190,10 +192,12 @@ void Auditor::Observe(absl::string_view type, const Value& object, absl::Time no
   }
 }
 
-void Auditor::ObserveNode(bool gone, const Value& node) {
+void Auditor::ObserveNode(bool gone, const Value& node, absl::Time now) {
   World::Node& row = world_->nodes[std::string(node.At("metadata").GetString("name"))];
-  row.exists = !gone;
-  row.allocatable = ParseAmounts(node.At("status").At("allocatable"));
+  const bool existed = std::exchange(row.exists, !gone);
+  Amounts allocatable = ParseAmounts(node.At("status").At("allocatable"));
+  if (existed == gone || allocatable != row.allocatable) row.changed = now;
+  row.allocatable = std::move(allocatable);
 }
 
 void Auditor::ObservePod(bool gone, const Value& object, absl::Time now) {
@@ -246,7 +250,9 @@ void Auditor::CheckBinding(const std::string& uid, absl::Time now) {
   ++bindings_;
   const World::Pod& pod = world_->pods[uid];
   const World::Node& node = world_->nodes[pod.node];
-  if (!node.exists) {
+  const bool fresh_node =
+      options_.staleness > absl::ZeroDuration() && now - node.changed <= options_.staleness;
+  if (!node.exists && !fresh_node) {
     Report(now, "vanished-node",
            absl::StrCat("pod ", pod.key, " bound to ", pod.node, ", which is gone"));
   }
@@ -255,7 +261,7 @@ void Auditor::CheckBinding(const std::string& uid, absl::Time now) {
     const auto room = node.allocatable.find(name);
     const __int128 limit = room == node.allocatable.end() ? 0 : room->second;
     const __int128 used = node.used.at(name);
-    if (node.exists && used > limit) {
+    if (node.exists && !fresh_node && used > limit) {
       Report(now, "node-capacity",
              absl::StrCat("node ", pod.node, " holds ", Show(used), " ", name, " of ", Show(limit),
                           " after pod ", pod.key));

@@ -34,6 +34,9 @@ class Auditor {
   struct Options {
     // Off where bindings are made to fail: a gang is then legally incomplete until its retry.
     bool check_gangs = true;
+    // A binding onto a node that changed or went away this recently is no finding: with a lagging
+    // watch the scheduler could not know.
+    absl::Duration staleness = absl::ZeroDuration();
     std::string default_queue = "default";
   };
   explicit Auditor(Options options);
@@ -50,7 +53,7 @@ class Auditor {
 
  private:
   struct World;
-  void ObserveNode(bool gone, const apis::json::Value& node);
+  void ObserveNode(bool gone, const apis::json::Value& node, absl::Time now);
   void ObservePod(bool gone, const apis::json::Value& pod, absl::Time now);
   void CheckBinding(const std::string& uid, absl::Time now);
   void Report(absl::Time now, absl::string_view rule, std::string text);

@@ -21,13 +21,13 @@ inline constexpr absl::string_view kOpenbModelLabel = "alibabacloud.com/gpu-card
 struct TraceNode {
   std::string name;
   int64_t cpu_milli = 0, memory_mib = 0, gpus = 0;
-  std::string model;
+  std::string model = {};
 };
 
 struct TracePod {
   std::string name;
   int64_t cpu_milli = 0, memory_mib = 0, num_gpu = 0, gpu_milli = 0;
-  std::vector<std::string> models;
+  std::vector<std::string> models = {};
   int64_t creation_second = 0;
   int64_t run_seconds = -1;  // -1: for ever
 };

@@ -103,7 +103,7 @@ void LocalWatch::Open() {
   sink_ = std::make_shared<Sink>(wake_up_);
   http::Request request;
   request.method = "GET";
-  request.target = absl::StrCat(path_, "?watch=true");
+  request.target = absl::StrCat(path_, "?watch=true&timeoutSeconds=2147483647");
   server_->Handle(std::move(request), http::Peer{}, sink_);
 }
 

@@ -5,8 +5,10 @@
 
 namespace hekla::apiserver::shipped {
 
-absl::Status LoadCrds(ApiServer& server) {
+absl::Status LoadCrds(ApiServer& server, absl::string_view group) {
   for (const CrdFile& file : CrdFiles()) {
+    // Files are named GROUP_PLURAL.yaml.
+    if (!group.empty() && file.name.substr(0, file.name.find('_')) != group) continue;
     auto documents = yaml::ParseAll(file.text);
     if (!documents.ok()) {
       return absl::Status(documents.status().code(),

@@ -16,6 +16,6 @@ absl::Span<const CrdFile> CrdFiles();
 
 // Registers the custom resources that Hekla's programs know (PodGroup, Queue, RayCluster, …), along
 // the path of any CustomResourceDefinition. Errors: names the file.
-absl::Status LoadCrds(ApiServer& server);
+absl::Status LoadCrds(ApiServer& server, absl::string_view group = "");
 
 }  // namespace hekla::apiserver::shipped

@@ -1,0 +1,101 @@
+#include "pkg/sim/fuzz.h"
+
+#include <iostream>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "cmd/heklactl/subcommands.h"
+#include "pkg/util/flag_set.h"
+#include "pkg/util/logging.h"
+
+namespace hekla::cmd::heklactl {
+namespace {
+
+struct FuzzFlags {
+  uint64_t first = 1, last = 20;
+  int steps = 400;
+  bool no_faults = false;
+  bool trail = false;
+  util::LogOptions log;
+};
+
+// "5" or "5..9".
+absl::Status ReadSeeds(absl::string_view text, FuzzFlags* flags) {
+  const std::pair<std::string, std::string> sides = absl::StrSplit(text, absl::MaxSplits("..", 1));
+  const std::string& last = sides.second.empty() ? sides.first : sides.second;
+  if (!absl::SimpleAtoi(sides.first, &flags->first) || !absl::SimpleAtoi(last, &flags->last) ||
+      flags->last < flags->first) {
+    return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not of the form A or A..B"));
+  }
+  return absl::OkStatus();
+}
+
+void Add(util::FlagSet& set, FuzzFlags& flags) {
+  set.Custom(
+      "seeds", "1..20", [&flags](absl::string_view text) { return ReadSeeds(text, &flags); },
+      "Seeds to run: A or A..B.");
+  set.Int("steps", &flags.steps, "Steps of each run.");
+  set.Bool("no-faults", &flags.no_faults, "A well-behaved network and no restarts.");
+  set.Bool("trail", &flags.trail, "Print what was done in each run.");
+  util::AddLogFlags(set, &flags.log);
+}
+
+void Print(const sim::FuzzOptions& options, const sim::FuzzOutcome& outcome, bool trail) {
+  if (trail || !outcome.violations.empty()) {
+    for (const std::string& line : outcome.trail) std::cout << "  " << line << "\n";
+  }
+  for (const sim::Violation& v : outcome.violations) {
+    std::cout << "  " << absl::FormatTime("%H:%M:%E3S", v.time, absl::UTCTimeZone()) << " FOUND "
+              << v.rule << ": " << v.text << "\n";
+  }
+  if (!outcome.violations.empty()) std::cout << "again: " << sim::Reproduction(options) << "\n";
+}
+
+}  // namespace
+
+int RunFuzz(const Arguments& arguments) {
+  FuzzFlags flags;
+  flags.log.min_severity = 3;
+  util::FlagSet set;
+  Add(set, flags);
+  const auto rest = set.Parse(arguments);
+  if (!rest.ok() || !rest->empty() || flags.steps < 1) {
+    std::cerr << "heklactl fuzz: "
+              << (!rest.ok()
+                      ? std::string(rest.status().message())
+                      : (rest->empty() ? "--steps must be at least 1" : "unexpected argument"))
+              << "\n\nUsage: heklactl fuzz [flags]\n\nFlags:\n"
+              << set.Usage();
+    return 2;
+  }
+  if (set.help()) {
+    std::cout << "Usage: heklactl fuzz [flags]\n\nFlags:\n" << set.Usage();
+    return 0;
+  }
+  if (set.Given("v")) flags.log.min_severity = 0;
+  util::StartLogging("heklactl", flags.log);
+  int64_t steps = 0, faults = 0, bindings = 0, cycles = 0, failed = 0;
+  const absl::Time start = absl::Now();
+  for (uint64_t seed = flags.first; seed <= flags.last; ++seed) {
+    sim::FuzzOptions options;
+    options.seed = seed;
+    options.steps = flags.steps;
+    options.faults = !flags.no_faults;
+    const sim::FuzzOutcome outcome = sim::RunFuzz(options);
+    Print(options, outcome, flags.trail);
+    steps += outcome.steps;
+    faults += outcome.faults;
+    bindings += outcome.bindings;
+    cycles += outcome.cycles;
+    failed += outcome.violations.empty() ? 0 : 1;
+  }
+  std::cout << flags.last - flags.first + 1 << " seeds, " << steps << " steps, " << cycles
+            << " cycles, " << bindings << " bindings, " << faults << " faults in "
+            << absl::ToDoubleSeconds(absl::Now() - start) << " s: " << failed
+            << " seeds with findings\n";
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace hekla::cmd::heklactl

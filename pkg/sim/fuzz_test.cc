@@ -1,0 +1,56 @@
+#include "pkg/sim/fuzz.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace hekla::sim {
+namespace {
+
+std::string Findings(const FuzzOptions& options, const FuzzOutcome& outcome) {
+  std::string text;
+  for (const Violation& v : outcome.violations) absl::StrAppend(&text, v.rule, ": ", v.text, "\n");
+  if (!text.empty()) absl::StrAppend(&text, "again: ", Reproduction(options), "\n");
+  return text;
+}
+
+TEST(FuzzTest, NothingIsFoundUnderFaults) {
+  int64_t faults = 0, bindings = 0;
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    FuzzOptions options;
+    options.seed = seed;
+    options.steps = 60;
+    const FuzzOutcome outcome = RunFuzz(options);
+    EXPECT_EQ(Findings(options, outcome), "");
+    EXPECT_EQ(outcome.steps, 60);
+    faults += outcome.faults;
+    bindings += outcome.bindings;
+  }
+  // The runs are worth something: calls did fail, and pods were bound all the same.
+  EXPECT_GT(faults, 500);
+  EXPECT_GT(bindings, 100);
+}
+
+TEST(FuzzTest, GangsAreWholeOnAQuietNetwork) {
+  for (uint64_t seed = 101; seed <= 104; ++seed) {
+    FuzzOptions options;
+    options.seed = seed;
+    options.steps = 60;
+    options.faults = false;
+    EXPECT_EQ(Findings(options, RunFuzz(options)), "");
+  }
+}
+
+TEST(FuzzTest, TheSameSeedIsTheSameRun) {
+  FuzzOptions options;
+  options.seed = 7;
+  options.steps = 40;
+  const FuzzOutcome a = RunFuzz(options), b = RunFuzz(options);
+  EXPECT_EQ(a.trail, b.trail);
+  EXPECT_EQ(a.faults, b.faults);
+  EXPECT_EQ(a.bindings, b.bindings);
+  EXPECT_EQ(a.cycles, b.cycles);
+}
+
+}  // namespace
+}  // namespace hekla::sim
