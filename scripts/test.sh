@@ -18,6 +18,8 @@ case "${1:-}" in
   *) usage >&2; exit 2 ;;
 esac
 
+# Clones in different folders share what ccache keeps.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-time_macros}
 scripts/setup.sh
 
 jobs=$(nproc)
