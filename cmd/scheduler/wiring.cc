@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <memory>
@@ -187,6 +188,8 @@ class Election {
                      std::function<void()> lead) {
     kube::Client::Options client;
     client.rest.user_agent = UserAgentOf("leader-election");
+    // One lost answer must leave time for another try before the lease is lost.
+    client.rest.timeout = std::max(absl::Seconds(1), options.leader_election.renew_deadline / 2);
     client.max_connections = 2;
     client.thread_name = "election-client";
     HEKLA_ASSIGN_OR_RETURN(client_,

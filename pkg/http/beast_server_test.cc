@@ -326,6 +326,22 @@ TEST_F(BeastServerTest, StopDoesNotWaitForeverAndLateAnswersAreHarmless) {
   EXPECT_EQ(client.ReadToEnd(), "");
 }
 
+TEST_F(BeastServerTest, AStreamThatIsStartedTooLateIsClosedFromTheStart) {
+  BeastServer::Options options;
+  options.drain_timeout = absl::Milliseconds(10);
+  Start(options);
+  RawClient client(server->port());
+  client.Send("GET /later HTTP/1.1\r\nHost: x\r\n\r\n");
+  auto responder = handler.WaitForKept();
+  server->Stop();
+  auto writer = responder->StartStream(200, {});
+  bool closed = false;
+  writer->SetOnClosed([&] { closed = true; });
+  EXPECT_TRUE(closed);
+  EXPECT_FALSE(writer->Write(Text("x")));
+  EXPECT_EQ(writer->queued_bytes(), 0u);
+}
+
 TEST_F(BeastServerTest, AnAddressInUseIsAnError) {
   Start();
   BeastServer::Options options;

@@ -36,9 +36,11 @@ std::shared_ptr<StreamWriter> Exchange::StartStream(int status, Headers headers)
     answered_ = true;
     connection = connection_;
   }
-  connection->Post([connection, status, headers = std::move(headers), self = shared_from_this()] {
-    connection->BeginStream(status, headers, self);
-  });
+  const bool open = connection->Post(
+      [connection, status, headers = std::move(headers), self = shared_from_this()] {
+        connection->BeginStream(status, headers, self);
+      });
+  if (!open) Ended();
   return shared_from_this();
 }
 

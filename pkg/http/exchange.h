@@ -18,11 +18,11 @@ class Exchange;
 class ExchangePort {
  public:
   virtual ~ExchangePort() = default;
-  // Runs `task` on the connection's thread, at once where that is the caller's; not at all when
-  // the connection is closed. Any thread.
-  virtual void Post(std::function<void()> task) = 0;
-  // As Post, but never at once.
-  virtual void PostLater(std::function<void()> task) = 0;
+  // Runs `task` on the connection's thread, at once where that is the caller's. Returns false, and
+  // does not run it, when the connection is closed. Any thread.
+  virtual bool Post(std::function<void()> task) = 0;
+  // As Post, but never at once; the connection may be closed when the task runs.
+  virtual bool PostLater(std::function<void()> task) = 0;
   virtual void Send(Response response) = 0;
   virtual void BeginStream(int status, const Headers& headers,
                            std::shared_ptr<Exchange> stream) = 0;

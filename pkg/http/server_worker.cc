@@ -86,8 +86,8 @@ class Connection final : public ExchangePort, public std::enable_shared_from_thi
   ~Connection() override { --shared_->connections; }
 
   void Start();
-  void Post(std::function<void()> task) override;
-  void PostLater(std::function<void()> task) override;
+  bool Post(std::function<void()> task) override;
+  bool PostLater(std::function<void()> task) override;
   void Send(Response response) override;
   void BeginStream(int status, const Headers& headers, std::shared_ptr<Exchange> stream) override;
   void Flush() override;
@@ -181,17 +181,17 @@ void IoThread::LeaveIfEmpty() {
   tick.cancel();
 }
 
-void Connection::Post(std::function<void()> task) {
-  if (!io_->io.get_executor().running_in_this_thread()) {
-    PostLater(std::move(task));
-  } else if (!closed_) {
-    task();
-  }
+bool Connection::Post(std::function<void()> task) {
+  if (!io_->io.get_executor().running_in_this_thread()) return PostLater(std::move(task));
+  if (closed_) return false;
+  task();
+  return true;
 }
 
-void Connection::PostLater(std::function<void()> task) {
+bool Connection::PostLater(std::function<void()> task) {
   absl::MutexLock lock(&mutex_);
   if (!dead_) asio::post(io_->io, std::move(task));
+  return !dead_;
 }
 
 void Connection::Start() {
@@ -406,6 +406,7 @@ void Connection::AsyncWrite(Done done) {
 }
 
 void Connection::Send(Response response) {
+  if (closed_) return;
   state_ = State::kSending;
   if (io_->stopping) keep_alive_ = false;
   if (accepts_gzip_ && response.body.size() >= shared_->options.gzip_min_bytes &&
@@ -448,6 +449,10 @@ void Connection::Linger() {
 }
 
 void Connection::BeginStream(int status, const Headers& headers, std::shared_ptr<Exchange> stream) {
+  if (closed_) {
+    stream->Ended();
+    return;
+  }
   state_ = State::kStreaming;
   stream_ = std::move(stream);
   if (!chunked_ || head_only_) keep_alive_ = false;
