@@ -92,11 +92,11 @@ class NodePortsFilter final : public PredicateFilter {
   util::IdVector<model::NodeId, std::vector<model::HostPort>> used_;
 };
 
-// Pods with resource claims: named as not supported and left pending. Spec 2.14.
+// Pods with resource claims: named as not supported and left pending. Ingest marks such pods too;
+// the filter answers for those that come another way. Spec 2.14.
 class DynamicResourcesFilter final : public PredicateFilter {
  public:
-  static constexpr absl::string_view kUnsupported =
-      "resource claims are not yet supported by this scheduler";
+  static constexpr absl::string_view kUnsupported = "resource claims are not supported yet";
   using PredicateFilter::PredicateFilter;
   absl::string_view name() const override { return "DynamicResources"; }
   framework::AnswerKind kind() const override { return framework::AnswerKind::kStatic; }

@@ -229,7 +229,7 @@ TEST_F(SimpleFiltersTest, SwitchesTurnFiltersOff) {
   Open();
   EXPECT_THAT(world_.Verdict(pod, n),
               ElementsAre("plugin DynamicResources pre-predicates failed resource claims are not "
-                          "yet supported by this scheduler"));
+                          "supported yet"));
 }
 
 TEST_F(SimpleFiltersTest, AnswersFollowNodesThatChange) {
