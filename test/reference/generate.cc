@@ -159,11 +159,7 @@ Cluster Generator::Make() {
   return cluster;
 }
 
-void Generator::Step(const Decision& decision, Cluster& cluster) {
-  for (Group& group : cluster.groups) {
-    const auto it = decision.phases.find(group.name);
-    if (it != decision.phases.end()) group.phase = it->second;
-  }
+void Generator::StepPods(const Decision& decision, Cluster& cluster) {
   std::vector<Pod> pods;
   for (Pod& pod : cluster.pods) {
     const auto it = decision.binds.find(pod.name);
@@ -185,9 +181,14 @@ void Generator::Step(const Decision& decision, Cluster& cluster) {
     pods.push_back(pod);
   }
   cluster.pods = pods;
+}
+
+void Generator::StepNodes(Cluster& cluster) {
   for (Node& node : cluster.nodes) {
     if (Chance(5)) node.unschedulable = !node.unschedulable;
     if (Chance(3)) node.labels["disk"] = Pick({"ssd", "hdd"});
+    if (Chance(3)) node.allocatable[kCpu] = Pick({1000.0, 2000.0, 4000.0, 8000.0});
+    if (Chance(2)) node.taints.clear();
   }
   if (Chance(8) && cluster.nodes.size() > 1) {
     const std::string gone = cluster.nodes.back().name;
@@ -195,12 +196,61 @@ void Generator::Step(const Decision& decision, Cluster& cluster) {
     std::erase_if(cluster.pods, [&](const Pod& pod) { return pod.node == gone; });
   }
   if (Chance(10)) cluster.nodes.push_back(MakeNode());
-  if (Chance(10) && cluster.groups.size() > 1) {
-    const std::string gone = cluster.groups.front().name;
+}
+
+void Generator::StepGroups(Cluster& cluster) {
+  for (Group& group : cluster.groups) {
+    if (Chance(4)) group.min_member = std::max(1, group.min_member + Below(3) - 1);
+    if (Chance(3)) group.priority = Pick({0, 10, 100});
+    if (!Chance(5)) continue;
+    // One more member, like one that is there.
+    for (const Pod& pod : cluster.pods) {
+      if (pod.group != group.name) continue;
+      Pod more = pod;
+      more.name = group.name + "-more-" + std::to_string(100 + ++clock_);
+      more.node.clear();
+      more.status = Status::kPending;
+      more.created = clock_;
+      cluster.pods.push_back(more);
+      break;
+    }
+  }
+  if (!away_.empty() && Chance(50)) {
+    cluster.groups.push_back(away_.back());
+    cluster.groups.back().created = ++clock_;
+    cluster.groups.back().phase = "Pending";
+    away_.pop_back();
+  }
+  if (Chance(12) && cluster.groups.size() > 1) {
+    const Group gone = cluster.groups.front();
     cluster.groups.erase(cluster.groups.begin());
-    std::erase_if(cluster.pods, [&](const Pod& pod) { return pod.group == gone; });
+    if (Chance(50)) {
+      away_.push_back(gone);  // its pods stay, and wait for it
+    } else {
+      std::erase_if(cluster.pods, [&](const Pod& pod) { return pod.group == gone.name; });
+    }
   }
   if (Chance(60)) AddGroup(cluster);
+}
+
+void Generator::StepQueues(Cluster& cluster) {
+  for (Queue& queue : cluster.queues) {
+    if (Chance(4)) queue.weight = 1 + Below(5);
+    if (Chance(4)) queue.open = !queue.open;
+    if (Chance(3)) queue.capability[kCpu] = (1 + Below(20)) * 1000.0;
+  }
+  if (Chance(5)) cluster.queues.push_back(MakeQueue());
+}
+
+void Generator::Step(const Decision& decision, Cluster& cluster) {
+  for (Group& group : cluster.groups) {
+    const auto it = decision.phases.find(group.name);
+    if (it != decision.phases.end()) group.phase = it->second;
+  }
+  StepPods(decision, cluster);
+  StepNodes(cluster);
+  StepGroups(cluster);
+  StepQueues(cluster);
 }
 
 }  // namespace hekla::reference

@@ -32,9 +32,14 @@ class Generator {
   Pod MakeTemplate(const std::string& group);
   void AddConstraints(Pod& pod);
   void StartSome(Cluster& cluster, const std::string& group);
+  void StepPods(const Decision& decision, Cluster& cluster);
+  void StepNodes(Cluster& cluster);
+  void StepGroups(Cluster& cluster);
+  void StepQueues(Cluster& cluster);
 
   util::Random random_;
   int max_nodes_;
+  std::vector<Group> away_;  // deleted, to come back under the same name
   int nodes_ = 0, queues_ = 0, groups_ = 0, clock_ = 0;
 };
 

@@ -50,8 +50,10 @@ class Mirror {
     for (const auto& [key, object] : now) {
       const auto known = objects_.find(key);
       // The status of a group is the scheduler's own; it has written it and remembers.
-      const bool same = known != objects_.end() &&
-                        (known->second == object || object.GetString("kind") == "PodGroup");
+      const bool same = known != objects_.end() && known->second.At("spec") == object.At("spec") &&
+                        known->second.At("metadata") == object.At("metadata") &&
+                        (known->second.At("status") == object.At("status") ||
+                         object.GetString("kind") == "PodGroup");
       if (!same) Apply(object);
     }
     objects_ = std::move(now);

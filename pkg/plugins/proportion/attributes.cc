@@ -40,13 +40,14 @@ void QueueAttributes::Open(framework::Session& session) {
         row[kInqueue] = Promised(view_->jobs, j);
         row[kElastic] = Elastic(view_->jobs, j);
       });
-  Amounts total(scale_.size(), 0.0);
-  for (size_t d = 0; d < total.size(); ++d) {
-    const auto dim = static_cast<model::ResourceDim>(d);
-    total[d] = view_->nodes.total_allocatable.real(dim) * scale_[d];
+  total_.resize(scale_.size(), 0.0);
+  for (size_t d = 0; d < total_.size(); ++d) {
+    const double now =
+        view_->nodes.total_allocatable.real(static_cast<model::ResourceDim>(d)) * scale_[d];
+    changed |= now != total_[d];
+    total_[d] = now;
   }
-  changed |= total != total_ || !cluster.dirty_jobs().empty();
-  total_ = std::move(total);
+  changed |= !cluster.dirty_jobs().empty();
   divided_ = changed;
   if (changed) Divide();
   for (size_t i = 0; i < order_.size(); ++i) {  // what the last session's enqueue added goes
