@@ -205,9 +205,14 @@ void ShowUntilSignal(const sigset_t& signals, HostedCluster& cluster,
 
 int Run(const PlaygroundOptions& options) {
   const sigset_t signals = BlockEndSignals();
-  HostedCluster cluster({.port = static_cast<uint16_t>(options.port),
-                         .token = options.token,
-                         .seed = static_cast<uint64_t>(options.seed)});
+  HostedCluster::Options hosted;
+  hosted.port = static_cast<uint16_t>(options.port);
+  hosted.token = options.token;
+  hosted.seed = static_cast<uint64_t>(options.seed);
+  // A playground without nodes is there for its API server: what looks like a node then is only an
+  // object, unless it asks to be run.
+  hosted.kubelet.all_nodes = options.nodes > 0;
+  HostedCluster cluster(std::move(hosted));
   if (const absl::Status started = cluster.Start(); !started.ok()) return Fail(started, 1);
   apiserver::kubelet::NodeTemplate node;
   node.cpu = options.node_cpu;
