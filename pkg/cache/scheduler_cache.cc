@@ -142,6 +142,9 @@ Stores::Options SchedulerCache::Core::StoreOptions() {
     evictor_.Forget(pod.uid);
     conditions_.Forget(key);
   };
+  out.queue_removed = [this](const std::string& name, const model::QueueSpec&) {
+    queues_.Forget(name);
+  };
   out.group_removed = [this](const std::string& key, const model::JobSpec&) {
     groups_.Forget(key);
   };

@@ -515,6 +515,19 @@ TEST_F(StatusTest, QueueStatusIsWrittenWhereAmountsDiffer) {
   EXPECT_EQ(wakes_, 0);
 }
 
+TEST_F(StatusTest, QueueStatusIsRepeatedUntilTheServerTakesIt) {
+  api_.Put(kQueues, *apis::json::Parse(
+                        R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue",
+                   "metadata":{"name":"q"},"spec":{"weight":3}})"));
+  Start();
+  FailTimes(4, "queues/q/status", {503});
+  cache_->WriteQueue({"q", 0, {{"cpu", "1"}}});
+  Run(absl::Minutes(1));
+  EXPECT_EQ(api_.Find(absl::StrCat(kQueues, "/q"))->At("status").At("allocated").GetString("cpu"),
+            "1");
+  EXPECT_EQ(cache_->PendingWrites(), 0u);
+}
+
 TEST_F(StatusTest, EventsAndGates) {
   api_.Put(kPods, Pod("a"));
   Start();

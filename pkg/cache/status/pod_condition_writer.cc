@@ -14,8 +14,6 @@ namespace {
 using apis::json::Value;
 
 constexpr int kConflictTries = 5;
-constexpr absl::Duration kRetryPause = absl::Milliseconds(100);
-constexpr absl::Duration kMaxRetryPause = absl::Seconds(30);
 
 std::string KeyOf(const ports::PodConditionWrite& write) {
   return absl::StrCat(write.namespace_name, "/", write.name);
@@ -36,7 +34,8 @@ bool Nominates(const model::TaskSpec& task, const ports::PodConditionWrite& writ
 struct PodConditionWriter::Item {
   ports::PodConditionWrite write;
   int conflicts = 0;
-  int retries = 0;
+  int tries = 0;
+  LatestWrites::Serial serial = 0;
 };
 
 const model::TaskSpec* PodConditionWriter::ToChange(const ports::PodConditionWrite& write) {
@@ -47,7 +46,7 @@ const model::TaskSpec* PodConditionWriter::ToChange(const ports::PodConditionWri
   }
   const model::TaskSpec& task = *entry->spec;
   const bool same = SameCondition(task, write) && !Nominates(task, write);
-  return same && !uncertain_.IsSo(key, entry->version) ? nullptr : &task;
+  return same && !writes_.uncertain.IsSo(key, entry->version) ? nullptr : &task;
 }
 
 void PodConditionWriter::Write(ports::PodConditionWrite write) {
@@ -76,22 +75,20 @@ void PodConditionWriter::Write(ports::PodConditionWrite write) {
   });
 }
 
-bool PodConditionWriter::IsLatest(const ItemPtr& item) const {
-  const auto it = latest_.find(KeyOf(item->write));
-  return it != latest_.end() && it->second == item;
+WriteChannel::Call PodConditionWriter::CallOf(const ItemPtr& item) {
+  return [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); };
 }
 
 void PodConditionWriter::Settled(const ItemPtr& item) {
-  if (IsLatest(item)) latest_.erase(KeyOf(item->write));
+  writes_.Settled(KeyOf(item->write), item->serial);
 }
 
 void PodConditionWriter::Submit(ports::PodConditionWrite write) {
   auto item = std::make_shared<Item>();
+  const std::string key = KeyOf(write);
   item->write = std::move(write);
-  latest_[KeyOf(item->write)] = item;
-  context_->channel->SubmitLatest(
-      Lane::kCondition, KeyOf(item->write),
-      [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
+  item->serial = writes_.Next(key);
+  writes_.Submit(key, CallOf(item));
 }
 
 void PodConditionWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
@@ -141,9 +138,9 @@ void PodConditionWriter::Update(const ItemPtr& item, Value pod, WriteChannel::Do
       context_->OnIo<absl::StatusOr<Value>>(
           [this, item, version, done](const absl::StatusOr<Value>& answer) {
             const std::string key = KeyOf(item->write);
-            if (IsOverload(answer.status())) uncertain_.Lost(key, version);
+            if (IsOverload(answer.status())) writes_.uncertain.Lost(key, version);
             if (answer.ok()) {
-              uncertain_.Forget(key);
+              writes_.uncertain.Forget(key);
               context_->stores->pods().ObserveQuietly(*answer);
               Settled(item);
             } else if (kube::IsConflict(answer.status()) && ++item->conflicts < kConflictTries) {
@@ -166,18 +163,8 @@ void PodConditionWriter::Failed(const ItemPtr& item, const absl::Status& status)
         << "pod condition not written pod=" << key << " error=" << status.message();
     return;
   }
-  const absl::Duration pause =
-      std::min(kRetryPause * (int64_t{1} << std::min(item->retries++, 10)), kMaxRetryPause);
   item->conflicts = 0;
-  context_->channel->Hold();
-  context_->After(pause, [this, item, key] {
-    if (IsLatest(item)) {
-      context_->channel->SubmitIfAbsent(
-          Lane::kCondition, key,
-          [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
-    }
-    context_->channel->Release();
-  });
+  writes_.Again(key, item->serial, item->tries++, CallOf(item));
 }
 
 }  // namespace hekla::cache

@@ -6,8 +6,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/cache/bind/context.h"
+#include "pkg/cache/status/latest_writes.h"
 #include "pkg/cache/status/message_throttle.h"
-#include "pkg/cache/status/uncertain.h"
 #include "pkg/ports/decision_sink.h"
 
 namespace hekla::cache {
@@ -19,14 +19,14 @@ namespace hekla::cache {
 // Source:  spec scheduler-core 4.6.
 class PodConditionWriter {
  public:
-  explicit PodConditionWriter(const WriteContext* context) : context_(context) {}
+  explicit PodConditionWriter(const WriteContext* context)
+      : context_(context), writes_(context, Lane::kCondition, "") {}
 
   void Write(ports::PodConditionWrite write);
   void Forget(const std::string& key) {
     throttle_.Forget(key);
     deferred_.erase(key);
-    uncertain_.Forget(key);
-    latest_.erase(key);
+    writes_.Forget(key);
   }
   size_t deferred() const { return deferred_.size(); }
 
@@ -37,7 +37,7 @@ class PodConditionWriter {
   // What is known of the pod, if it still is that pod, waits for a node, and the write would change
   // something; else null.
   const model::TaskSpec* ToChange(const ports::PodConditionWrite& write);
-  bool IsLatest(const ItemPtr& item) const;
+  WriteChannel::Call CallOf(const ItemPtr& item);
   void Settled(const ItemPtr& item);
   void Submit(ports::PodConditionWrite write);
   void Begin(const ItemPtr& item, WriteChannel::Done done);
@@ -47,9 +47,7 @@ class PodConditionWriter {
 
   const WriteContext* const context_;
   MessageThrottle throttle_;
-  Uncertain uncertain_;
-  // The newest write of each pod that is not settled. Only that one is tried again.
-  absl::flat_hash_map<std::string, ItemPtr> latest_;
+  LatestWrites writes_;
   // The newest write of each pod whose turn has not come.
   absl::flat_hash_map<std::string, ports::PodConditionWrite> deferred_;
 };

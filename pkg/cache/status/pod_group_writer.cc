@@ -13,10 +13,8 @@ namespace {
 
 using apis::json::Value;
 
-constexpr absl::Duration kRetryPause = absl::Milliseconds(20);
 // From then on a refused version is sent again although nothing newer has come.
 constexpr int kTriesWithoutNews = 8;
-constexpr absl::Duration kMaxRetryPause = absl::Seconds(30);
 
 const kube::Resource& PodGroupResource() {
   static const auto* const r =
@@ -91,29 +89,23 @@ void PodGroupWriter::Write(ports::PodGroupStatus status) {
   });
 }
 
-bool PodGroupWriter::IsLatest(const ItemPtr& item) const {
-  const auto it = latest_.find(KeyOf(item->status));
-  return it != latest_.end() && it->second == item;
-}
-
-void PodGroupWriter::Settled(const ItemPtr& item) {
-  if (IsLatest(item)) latest_.erase(KeyOf(item->status));
+WriteChannel::Call PodGroupWriter::CallOf(const ItemPtr& item) {
+  return [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); };
 }
 
 void PodGroupWriter::Submit(const ItemPtr& item) {
-  latest_[KeyOf(item->status)] = item;
-  context_->channel->SubmitLatest(
-      Lane::kStatus, absl::StrCat("podgroup/", KeyOf(item->status)),
-      [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
+  const std::string key = KeyOf(item->status);
+  item->serial = writes_.Next(key);
+  writes_.Submit(key, CallOf(item));
 }
 
 void PodGroupWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
   const std::string key = KeyOf(item->status);
   const PodGroupStore::Entry* entry = context_->stores->pod_groups().Find(key);
   const bool same_object = entry != nullptr && entry->spec->uid == item->status.uid;
-  if (!same_object ||
-      (!StatusDiffers(*entry->spec, item->status) && !uncertain_.IsSo(key, entry->version))) {
-    Settled(item);
+  if (!same_object || (!StatusDiffers(*entry->spec, item->status) &&
+                       !writes_.uncertain.IsSo(key, entry->version))) {
+    writes_.Settled(KeyOf(item->status), item->serial);
     done(absl::OkStatus());
     return;
   }
@@ -133,8 +125,8 @@ void PodGroupWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
                 context_->OnIo<absl::StatusOr<Value>>(
                     [this, item, key, version, done](const absl::StatusOr<Value>& answer) {
                       if (kube::IsConflict(answer.status())) item->refused_version = version;
-                      if (IsOverload(answer.status())) uncertain_.Lost(key, version);
-                      if (answer.ok()) uncertain_.Forget(key);
+                      if (IsOverload(answer.status())) writes_.uncertain.Lost(key, version);
+                      if (answer.ok()) writes_.uncertain.Forget(key);
                       Answered(item, answer);
                       done(answer.status());
                     }));
@@ -143,27 +135,17 @@ void PodGroupWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
 void PodGroupWriter::Answered(const ItemPtr& item, const absl::StatusOr<Value>& answer) {
   if (answer.ok()) {
     context_->stores->pod_groups().ObserveQuietly(*answer);
-    Settled(item);
+    writes_.Settled(KeyOf(item->status), item->serial);
     return;
   }
   // The session takes a status for sent once it was handed over, so this does not give up.
   if (!absl::IsAborted(answer.status()) && !IsOverload(answer.status())) {
-    Settled(item);
+    writes_.Settled(KeyOf(item->status), item->serial);
     LOG_IF(ERROR, !kube::IsNotFound(answer.status()))
         << "Failed to update job <" << KeyOf(item->status) << ">: " << answer.status().message();
     return;
   }
-  const absl::Duration pause =
-      std::min(kRetryPause * (int64_t{1} << std::min(item->tries++, 12)), kMaxRetryPause);
-  context_->channel->Hold();
-  context_->After(pause, [this, item] {
-    if (IsLatest(item)) {
-      context_->channel->SubmitIfAbsent(
-          Lane::kStatus, absl::StrCat("podgroup/", KeyOf(item->status)),
-          [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
-    }
-    context_->channel->Release();
-  });
+  writes_.Again(KeyOf(item->status), item->serial, item->tries++, CallOf(item));
 }
 
 }  // namespace hekla::cache

@@ -6,8 +6,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/cache/bind/context.h"
+#include "pkg/cache/status/latest_writes.h"
 #include "pkg/cache/status/message_throttle.h"
-#include "pkg/cache/status/uncertain.h"
 #include "pkg/ports/decision_sink.h"
 
 namespace hekla::cache {
@@ -19,15 +19,15 @@ namespace hekla::cache {
 // Source:  spec scheduler-core 4.4, E14.
 class PodGroupWriter {
  public:
-  explicit PodGroupWriter(const WriteContext* context) : context_(context) {}
+  explicit PodGroupWriter(const WriteContext* context)
+      : context_(context), writes_(context, Lane::kStatus, "podgroup/") {}
 
   void Write(ports::PodGroupStatus status);
   void Forget(const std::string& key) {
     throttle_.Forget(key);
     deferred_.erase(key);
     wanted_.erase(key);
-    uncertain_.Forget(key);
-    latest_.erase(key);
+    writes_.Forget(key);
   }
   // Whether this status is what we are writing, or wrote last: the echo of a write.
   bool IsOwnWrite(const model::JobSpec& group) const;
@@ -36,23 +36,21 @@ class PodGroupWriter {
  private:
   struct Item {
     ports::PodGroupStatus status;
+    LatestWrites::Serial serial = 0;
     int tries = 0;
     int64_t refused_version = 0;  // the server has a newer one
   };
   using ItemPtr = std::shared_ptr<Item>;
 
-  bool IsLatest(const ItemPtr& item) const;
-  void Settled(const ItemPtr& item);
+  WriteChannel::Call CallOf(const ItemPtr& item);
   void Submit(const ItemPtr& item);
   void Begin(const ItemPtr& item, WriteChannel::Done done);
   void Answered(const ItemPtr& item, const absl::StatusOr<apis::json::Value>& answer);
 
   const WriteContext* const context_;
   MessageThrottle throttle_;
-  Uncertain uncertain_;
+  LatestWrites writes_;
   absl::flat_hash_map<std::string, ports::PodGroupStatus> deferred_;
-  // The newest write of each group that is not settled. Only that one is tried again.
-  absl::flat_hash_map<std::string, ItemPtr> latest_;
   // What was last sent for each group that is still there.
   absl::flat_hash_map<std::string, ports::PodGroupStatus> wanted_;
 };

@@ -39,17 +39,23 @@ bool SameAmounts(const std::vector<std::pair<std::string, std::string>>& a,
 
 }  // namespace
 
+WriteChannel::Call QueueWriter::CallOf(const ItemPtr& item) {
+  return [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); };
+}
+
 void QueueWriter::Write(ports::QueueStatus status) {
   auto item = std::make_shared<Item>();
   item->status = std::move(status);
-  context_->channel->SubmitLatest(
-      Lane::kStatus, absl::StrCat("queue/", item->status.name),
-      [this, item](WriteChannel::Done done) { Begin(item, std::move(done)); });
+  item->serial = writes_.Next(item->status.name);
+  writes_.Submit(item->status.name, CallOf(item));
 }
 
 void QueueWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
-  const QueueStore::Entry* entry = context_->stores->queues().Find(item->status.name);
-  if (entry == nullptr || SameAmounts(entry->spec->status_allocated, item->status.allocated)) {
+  const std::string& name = item->status.name;
+  const QueueStore::Entry* entry = context_->stores->queues().Find(name);
+  if (entry == nullptr || (SameAmounts(entry->spec->status_allocated, item->status.allocated) &&
+                           !writes_.uncertain.IsSo(name, entry->version))) {
+    writes_.Settled(name, item->serial);
     done(absl::OkStatus());
     return;
   }
@@ -60,31 +66,52 @@ void QueueWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
 
 void QueueWriter::Put(const ItemPtr& item, Value queue, WriteChannel::Done done) {
   Value allocated = Value::MakeObject();
-  for (const auto& [name, text] : item->status.allocated) allocated.Set(name, text);
+  for (const auto& [resource, text] : item->status.allocated) allocated.Set(resource, text);
   queue.Ensure({"status"}).Set("allocated", std::move(allocated));
+  const int64_t version = ParseResourceVersion(queue.At("metadata").GetString("resourceVersion"));
   const kube::ResourceClient queues(context_->client, QueueResource());
-  queues.Update({"", item->status.name, "status"}, queue,
-                context_->OnIo<absl::StatusOr<Value>>([this, item,
-                                                       done](const absl::StatusOr<Value>& answer) {
-                  if (answer.ok()) context_->stores->queues().ObserveQuietly(*answer);
-                  if (!kube::IsConflict(answer.status()) || ++item->conflicts >= kConflictTries) {
-                    LOG_IF(ERROR, !answer.ok() && !kube::IsNotFound(answer.status()))
-                        << "queue status not written queue=" << item->status.name
-                        << " error=" << answer.status().message();
-                    done(answer.status());
-                    return;
-                  }
-                  const kube::ResourceClient again(context_->client, QueueResource());
-                  again.Get({"", item->status.name, ""},
-                            context_->OnIo<absl::StatusOr<Value>>(
-                                [this, item, done](absl::StatusOr<Value> fresh) {
-                                  if (fresh.ok()) {
-                                    Put(item, *std::move(fresh), done);
-                                  } else {
-                                    done(fresh.status());
-                                  }
-                                }));
-                }));
+  queues.Update(
+      {"", item->status.name, "status"}, queue,
+      context_->OnIo<absl::StatusOr<Value>>(
+          [this, item, version, done](const absl::StatusOr<Value>& answer) {
+            const std::string& name = item->status.name;
+            if (answer.ok()) {
+              writes_.uncertain.Forget(name);
+              writes_.Settled(name, item->serial);
+              context_->stores->queues().ObserveQuietly(*answer);
+            } else if (kube::IsConflict(answer.status()) && ++item->conflicts < kConflictTries) {
+              ReadAgain(item, done);
+              return;
+            } else {
+              if (IsOverload(answer.status())) writes_.uncertain.Lost(name, version);
+              Failed(item, answer.status());
+            }
+            done(answer.status());
+          }));
+}
+
+void QueueWriter::ReadAgain(const ItemPtr& item, WriteChannel::Done done) {
+  const kube::ResourceClient queues(context_->client, QueueResource());
+  queues.Get({"", item->status.name, ""},
+             context_->OnIo<absl::StatusOr<Value>>([this, item, done](absl::StatusOr<Value> fresh) {
+               if (fresh.ok()) {
+                 Put(item, *std::move(fresh), done);
+               } else {
+                 Failed(item, fresh.status());
+                 done(fresh.status());
+               }
+             }));
+}
+
+void QueueWriter::Failed(const ItemPtr& item, const absl::Status& status) {
+  if (IsOverload(status) || kube::IsConflict(status)) {
+    item->conflicts = 0;
+    writes_.Again(item->status.name, item->serial, item->tries++, CallOf(item));
+    return;
+  }
+  writes_.Settled(item->status.name, item->serial);
+  LOG_IF(ERROR, !kube::IsNotFound(status))
+      << "queue status not written queue=" << item->status.name << " error=" << status.message();
 }
 
 void QueueWriter::CreateMissing(const std::string& default_queue) {

@@ -18,6 +18,7 @@
 #include "pkg/cache/delta_queue.h"
 #include "pkg/cache/ingest/annotations.h"
 #include "pkg/kube/reflector.h"
+#include "pkg/util/random.h"
 
 namespace hekla::cache {
 
@@ -90,7 +91,8 @@ class KindStore final : public KindStoreBase {
     SpecPtr spec;
     int64_t version = 0;
     uint32_t epoch = 0;
-    std::string raw;  // without managedFields
+    uint64_t uid = 0;  // a hash of it
+    std::string raw;   // without managedFields
   };
 
   KindStore(std::string name, DeltaQueue* deltas, Hooks hooks)
@@ -153,6 +155,10 @@ class KindStore final : public KindStoreBase {
   }
 
  private:
+  static uint64_t UidOf(const apis::json::Value& object) {
+    return util::StableHash(object.At("metadata").GetString("uid"));
+  }
+
   enum class Source { kList, kWatch, kAnswer, kOwnWrite };
 
   absl::Status Apply(const apis::json::Value& object, Source source) {
@@ -166,7 +172,9 @@ class KindStore final : public KindStoreBase {
     if (it != entries_.end()) {
       if (source == Source::kList) it->second.epoch = epoch_;
       const bool newer = version > it->second.version || version == 0;
-      const bool changed = source == Source::kList ? version != it->second.version : newer;
+      // A server that lost its state may give the same version to another object.
+      const bool other = version != it->second.version || UidOf(object) != it->second.uid;
+      const bool changed = source == Source::kList ? other : newer;
       if (!changed && version != 0) return absl::OkStatus();
     }
     absl::StatusOr<SpecPtr> spec = hooks_.compile(object);
@@ -194,6 +202,7 @@ class KindStore final : public KindStoreBase {
     entry.spec = spec;
     entry.version = version;
     entry.epoch = epoch_;
+    entry.uid = UidOf(object);
     if (hooks_.keep_raw) {
       apis::json::Value raw = object;
       if (apis::json::Value* metadata = raw.Find("metadata")) metadata->Remove("managedFields");

@@ -124,7 +124,7 @@ void Stores::AddScheduling() {
                                 apis::scheduling::DecodeQueue(object));
          return objects_.Queue(queue, object.At("spec").At("affinity"));
        },
-       NameKey<model::QueueSpec>, /*same=*/nullptr, SameQueue, /*removed=*/nullptr,
+       NameKey<model::QueueSpec>, /*same=*/nullptr, SameQueue, options_.queue_removed,
        /*keep_raw=*/true});
   Add<model::NodeSpec>(
       {"", "v1", "nodes", "Node", false},

@@ -38,9 +38,10 @@ class Stores {
     bool csi_storage = true;
     // Whether a PodGroup's new status is one that we have just written; may be null.
     std::function<bool(const model::JobSpec&)> is_own_write = nullptr;
-    // After a pod or PodGroup is gone, with its `namespace/name`; may be null.
+    // After an object is gone, with its key; may be null.
     std::function<void(const std::string&, const model::TaskSpec&)> pod_removed = nullptr;
     std::function<void(const std::string&, const model::JobSpec&)> group_removed = nullptr;
+    std::function<void(const std::string&, const model::QueueSpec&)> queue_removed = nullptr;
   };
 
   Stores(std::shared_ptr<model::Dictionary> dictionary, DeltaQueue* deltas, Options options);
