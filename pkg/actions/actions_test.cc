@@ -229,6 +229,35 @@ TEST(AllocateTest, SubGroupsAreFilledRequiredOnesFirst) {
   EXPECT_EQ(bound, (std::set<std::string>{"A-w-0", "A-w-1", "A-w-2", "A-w-3"}));
 }
 
+TEST(AllocateTest, JobsThatNoNodeTakesAreLeftAloneUntilOneDoes) {
+  ActionWorld w(kGangDrf);
+  w.AddSlots(2);
+  w.world.AddJob("old", 1);
+  const TaskId first = w.world.AddPod(
+      {.name = "old-w-0", .job = "old", .node = "slot0", .status = TaskStatus::kRunning});
+  const TaskId second = w.world.AddPod({.name = "old-w-1",
+                                        .job = "old",
+                                        .cpu = 400,
+                                        .node = "slot1",
+                                        .status = TaskStatus::kRunning});
+  w.AddGang("A", 3, 1);
+  w.Run();
+  w.Run();
+  const uint32_t generation = w.world.tables().jobs.generation[w.world.cluster().FindJob("ns/A")];
+  w.world.Update(second, TaskStatus::kReleasing, "slot1", true);  // 400 more in future: 1000 fits
+  w.Run();
+  EXPECT_NE(w.world.tables().jobs.generation[w.world.cluster().FindJob("ns/A")], generation);
+  w.sink.Clear();
+  w.world.RemovePod(second);
+  w.world.RemovePod(first);
+  w.Run();
+  EXPECT_EQ(w.Bound(), (Counts{{"A", 2}}));
+  w.Run();  // the empty PodGroup of "old" waits for pods again
+  w.sink.Clear();
+  for (int i = 0; i < 3; ++i) w.Run();
+  EXPECT_EQ(w.sink.writes(), 0u);
+}
+
 TEST(AllocateTest, WithoutEnqueueItAdmitsJobsItself) {
   ActionWorld w(kGangDrf, {"allocate"});
   w.AddSlots(1);

@@ -91,16 +91,23 @@ class NodeSearch::Impl final : public model::TaskObserver {
     if (!scan_.Prepare(task, &result.pre_filter)) return result;
     if (!set.only.empty()) return scan_.Best(task, set, options);
     if (!FindScorers(task)) return Scan(task, set, options);
-    Slot& slot = SlotOf(task, options.check_resources);
-    if (++slot.asked < kAskedBeforeKept) return Scan(task, set, options);
-    if (slot.answers == nullptr) slot.answers = std::make_unique<ClassAnswers>(cluster_);
-    const size_t before = slot.answers->bytes();
-    slot.answers->Update(task, scan_, scorers_, options.check_resources);
-    bytes_ += slot.answers->bytes() - before;
-    const bool kept = bytes_ <= budget_;
-    result = Read(task, *slot.answers, set, options);
-    if (!kept) Evict();
+    if (++SlotOf(task, options.check_resources).asked < kAskedBeforeKept) {
+      return Scan(task, set, options);
+    }
+    result = Read(task, AnswersOf(task, options.check_resources), set, options);
+    if (bytes_ > budget_) Evict();
     return result;
+  }
+
+  bool MayFit(TaskId task) {
+    ReasonId refused;
+    if (!scan_.Prepare(task, &refused)) return false;
+    if (!FindScorers(task)) return true;
+    const ClassAnswers& answers = AnswersOf(task, /*check_resources=*/true);
+    const bool fits =
+        answers.future_nodes() > 0 || answers.totals().TopOf(0, answers.totals().size()).count > 0;
+    if (bytes_ > budget_) Evict();
+    return fits;
   }
 
   void Explain(TaskId task, const NodeSet& set, const SearchOptions& options, FitErrors& out) {
@@ -134,6 +141,16 @@ class NodeSearch::Impl final : public model::TaskObserver {
   NodeScan& scan() { return scan_; }
 
  private:
+  // Answers of the task's class, true for now; FindScorers has said yes.
+  const ClassAnswers& AnswersOf(TaskId task, bool check_resources) {
+    Slot& slot = SlotOf(task, check_resources);
+    if (slot.answers == nullptr) slot.answers = std::make_unique<ClassAnswers>(cluster_);
+    const size_t before = slot.answers->bytes();
+    slot.answers->Update(task, scan_, scorers_, check_resources);
+    bytes_ += slot.answers->bytes() - before;
+    return *slot.answers;
+  }
+
   SearchResult Scan(TaskId task, const NodeSet& set, const SearchOptions& options) {
     const bool few = cluster_.tables().nodes.leaves.size() < kFewNodes;
     return few ? scan_.Best(task, set, options) : columns_.Best(task, set, options);
@@ -254,6 +271,8 @@ void NodeSearch::Forget() { impl_->Forget(); }
 SearchResult NodeSearch::Best(TaskId task, const NodeSet& set, const SearchOptions& options) {
   return impl_->Best(task, set, options);
 }
+
+bool NodeSearch::MayFit(TaskId task) { return impl_->MayFit(task); }
 
 void NodeSearch::Explain(TaskId task, const NodeSet& set, const SearchOptions& options,
                          FitErrors& out) {

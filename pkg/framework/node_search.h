@@ -63,6 +63,9 @@ class NodeSearch {
   void Forget();
 
   SearchResult Best(model::TaskId task, const NodeSet& set, const SearchOptions& options);
+  // Whether Best would find a node now (everything, with resources); true where that is not known
+  // without a search.
+  bool MayFit(model::TaskId task);
   // Why nothing was found: reasons of every node in the set, counted. Runs the filters where no
   // kept answer says it already.
   void Explain(model::TaskId task, const NodeSet& set, const SearchOptions& options,

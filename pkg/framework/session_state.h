@@ -38,6 +38,8 @@ struct Session::State {
     absl::Duration event_pause;
     // State of the world at the last try, settled when its session has closed.
     bool tried = false, pipelined = false;
+    model::TaskId blocked;       // see Tries::MarkBlocked
+    uint64_t blocked_order = 0;  // generation of the node orders then
     uint32_t tried_generation = 0;
     uint64_t tried_relief = 0, tried_arrivals = 0;
     uint64_t attempted = 0;      // number of the session that tried the job last

@@ -1,5 +1,6 @@
 #include "pkg/framework/tries.h"
 
+#include "pkg/framework/node_search.h"
 #include "pkg/framework/session_state.h"
 
 namespace hekla::framework {
@@ -15,6 +16,7 @@ void Tries::Begin(JobId job) {
   note.fit_error.clear();
   note.tried = false;
   note.pipelined = false;
+  note.blocked = TaskId();
   note.tried_relief = session_.cluster().relief();
   note.tried_arrivals = session_.cluster().arrivals();
   state.tries.push_back(job);
@@ -38,6 +40,30 @@ bool Tries::Worth(JobId job, bool* pipelined) const {
   const model::Cluster& cluster = session_.cluster();
   return note.tried_generation != jobs.generation[job] || note.tried_relief != cluster.relief() ||
          (cluster.has_coupled_pods() && note.tried_arrivals != cluster.arrivals());
+}
+
+void Tries::MarkBlocked(JobId job, TaskId task) {
+  Session::State::JobNote& note = NoteOf(session_, job);
+  note.blocked = task;
+  note.blocked_order = session_.tables().nodes.order_generation;
+}
+
+bool Tries::StillBlocked(JobId job) {
+  Session::State& state = session_.state();
+  if (!state.notes.contains(job)) return false;
+  Session::State::JobNote& note = state.notes[job];
+  const model::Tables& t = session_.tables();
+  if (!note.tried || !note.blocked.valid() || note.owner != OwnerOf(t.jobs, job) ||
+      note.tried_generation != t.jobs.generation[job] ||
+      note.blocked_order != t.nodes.order_generation) {
+    return false;
+  }
+  auto [it, fresh] = fits_.try_emplace(t.tasks.task_class[note.blocked], true);
+  if (fresh) it->second = session_.search().MayFit(note.blocked);
+  if (it->second) return false;
+  note.tried_relief = session_.cluster().relief();
+  note.tried_arrivals = session_.cluster().arrivals();
+  return true;
 }
 
 void Tries::MarkPipelined(JobId job) { NoteOf(session_, job).pipelined = true; }

@@ -27,9 +27,10 @@ bool HasTopology(const model::JobSpec& spec) {
 void DropHopeless(Session& session, std::vector<JobId>& jobs) {
   bool anybody = false;
   std::vector<JobId> holding;
+  framework::Tries tries(session);
   std::erase_if(jobs, [&](JobId job) {
     bool pipelined = false;
-    if (framework::Tries(session).Worth(job, &pipelined)) {
+    if (tries.Worth(job, &pipelined) && !tries.StillBlocked(job)) {
       anybody = true;
       return false;
     }

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
 #include "pkg/actions/common/job_queues.h"
+#include "pkg/framework/tries.h"
 
 namespace hekla::actions {
 
@@ -21,14 +22,27 @@ Statement Allocation::TrySubJob(SubJobSheet& sheet) {
   while (!sheet.empty()) {
     const TaskId task = sheet.tasks[sheet.next++];
     const Outcome outcome = TryTask(task, statement);
+    const auto& classes = session_.tables().tasks.task_class;
+    if (outcome == Outcome::kRefused && !refused_.valid()) refused_ = task;
+    const bool refused = outcome == Outcome::kRefused || outcome == Outcome::kRoleHasFailed;
+    same_refusal_ =
+        same_refusal_ && refused && refused_.valid() && classes[task] == classes[refused_];
     if (outcome == Outcome::kRefused && !NeedContinue(sheet.sub_job)) break;
     if (outcome == Outcome::kPlaced && session_.SubJobReady(sheet.sub_job)) break;
   }
+  if (statement.empty()) NoteBlocked();
   if (session_.SubJobReady(sheet.sub_job) || session_.SubJobPipelined(sheet.sub_job)) {
     return statement;
   }
   statement.Discard();
   return statement;
+}
+
+void Allocation::NoteBlocked() {
+  const bool one_part = session_.tables().jobs.sub_jobs[job_].size() == 1;
+  if (one_part && same_refusal_ && refused_.valid()) {
+    framework::Tries(session_).MarkBlocked(job_, refused_);
+  }
 }
 
 Statement Allocation::TryJob(Worksheet& sheet) {
@@ -104,7 +118,7 @@ Allocation::Outcome Allocation::TryTask(TaskId task, Statement& statement) {
     errors.custom_head = absl::StrCat("Task ", tasks.spec[task]->name, " with role spec ",
                                       session_.dictionary().symbols.Text(tasks.role[task]),
                                       " has already predicated failed, skip");
-    return Outcome::kSkipped;
+    return Outcome::kRoleHasFailed;
   }
   const SearchResult found = Search(task);
   if (!found.node.valid()) {

@@ -23,15 +23,19 @@ class Allocation {
   framework::Statement TryJob(Worksheet& sheet);
 
  private:
-  enum class Outcome : uint8_t { kPlaced, kSkipped, kRefused };
+  enum class Outcome : uint8_t { kPlaced, kSkipped, kRefused, kRoleHasFailed };
   Outcome TryTask(model::TaskId task, framework::Statement& statement);
   framework::SearchResult Search(model::TaskId task);
+  // After a turn in which nothing of a sub-job was placed.
+  void NoteBlocked();
   bool HeldByGate(model::TaskId task);
   bool NeedContinue(model::SubJobId sub_job) const;
 
   framework::Session& session_;
   const model::JobId job_;
   const model::QueueId queue_;
+  model::TaskId refused_;     // the first one
+  bool same_refusal_ = true;  // nothing but refusals of one class so far
 };
 
 }  // namespace hekla::actions

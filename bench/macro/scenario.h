@@ -1,0 +1,67 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pkg/actions/registry.h"
+#include "pkg/framework/testing/session_world.h"
+#include "pkg/util/random.h"
+
+namespace hekla::bench {
+
+// The scheduler of the default configuration (and `binpack`, as the chart ships it, where asked
+// for) on a generated cluster, without cache, API server and loop: what a cycle itself costs.
+class Scenario {
+ public:
+  Scenario(int nodes, bool binpack);
+
+  // One cycle of enqueue, allocate, backfill.
+  struct Cost {
+    double seconds = 0;
+    uint64_t allocations = 0;
+    size_t binds = 0;
+    size_t writes = 0;
+  };
+  Cost Run();
+
+  // A gang of `pods` equal pods named after it.
+  void AddGang(const std::string& name, int pods, int32_t min_member, int64_t cpu, int64_t memory);
+  // Pods that run already, `per_node` on every node.
+  void FillNodes(int per_node, int64_t cpu, int64_t memory);
+  // The API server's echo of every binding sent so far: the pods run.
+  void ConfirmBinds();
+  // Running pods end, oldest first.
+  void EndPods(int count);
+
+  model::testing::World& world() { return state_.world; }
+  util::Random& random() { return random_; }
+  int nodes() const { return nodes_; }
+
+ private:
+  framework::testing::SessionWorld state_;
+  std::vector<std::pair<std::string, std::unique_ptr<framework::Action>>> actions_;
+  util::Random random_{42};
+  int nodes_;
+  std::vector<model::TaskId> running_;
+  size_t ended_ = 0;
+};
+
+// Heap allocations of this process so far.
+uint64_t AllocationCount();
+
+// One row of the result.
+struct Result {
+  std::string name;
+  int nodes = 0;
+  std::vector<std::pair<std::string, double>> numbers;
+};
+
+struct Case {
+  const char* name;
+  std::function<Result(int nodes)> run;
+};
+std::vector<Case> AllCases();
+
+}  // namespace hekla::bench
