@@ -9,6 +9,19 @@ target_link_libraries(hekla_base INTERFACE
   absl::synchronization absl::time glog::glog Threads::Threads)
 add_library(hekla::base ALIAS hekla_base)
 
+if(HEKLA_SANITIZE MATCHES thread)
+  # Shows the sanitizer what the packaged abseil's locks order: each wrapper in the file tells it.
+  set(hekla_tsan_source ${CMAKE_SOURCE_DIR}/cmake/tsan/absl_synchronization.cc)
+  add_library(hekla_tsan STATIC ${hekla_tsan_source})
+  target_link_libraries(hekla_tsan PRIVATE absl::synchronization absl::time)
+  file(STRINGS ${hekla_tsan_source} hekla_wrapped REGEX "^HEKLA_[A-Z]+\\(")
+  foreach(line IN LISTS hekla_wrapped)
+    string(REGEX MATCH "_ZN[A-Za-z0-9_]+" symbol "${line}")
+    target_link_options(hekla_base INTERFACE "LINKER:--wrap=${symbol}")
+  endforeach()
+  target_link_libraries(hekla_base INTERFACE hekla_tsan)
+endif()
+
 # Adds every folder below `root` that holds a CMakeLists.txt.
 function(hekla_add_folders root)
   file(GLOB_RECURSE lists CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/${root}/CMakeLists.txt
@@ -70,6 +83,10 @@ function(hekla_test name)
     set(arg_TIMEOUT 300)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+  if(HEKLA_SANITIZE MATCHES thread)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT
+      "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/tsan/suppressions.txt")
+  endif()
 endfunction()
 
 # hekla_binary(name [OUTPUT file] DEPS ...): a program of all sources in the folder (tests excepted).
