@@ -19,12 +19,45 @@ absl::Status PatchError(const absl::Status& error) {
     case absl::StatusCode::kFailedPrecondition:
       return ApiError(FailureStatus(422, "Invalid", error.message(), Value::MakeObject()));
     case absl::StatusCode::kInternal:
-      return ApiError(FailureStatus(500, "InternalError", error.message(), Value::MakeObject()));
+      return UntypedError(error.message());
     case absl::StatusCode::kResourceExhausted:
       return TooLargeBody(error.message());
     default:
       return BadRequest(error.message());
   }
+}
+
+// The error of a body that is no patch: broken JSON, or a value of another kind. Strategic merge
+// reports it without the words in front.
+absl::Status BodyError(absl::string_view body, const Value* parsed, absl::string_view media) {
+  std::string text = parsed == nullptr
+                         ? patch::GoSyntaxError(body)
+                         : absl::StrCat("json: cannot unmarshal ",
+                                        parsed->is_array()    ? "array"
+                                        : parsed->is_string() ? "string"
+                                        : parsed->is_bool()   ? "bool"
+                                                              : "number",
+                                        " into Go value of type map[string]interface {}");
+  if (media == kStrategicPatch) return BadRequest(text);
+  return BadRequest(absl::StrCat("error decoding patch: ", text));
+}
+
+// A patched object keeps the name and the namespace that the request names.
+absl::Status CheckName(const Value& object, absl::string_view ns, absl::string_view name) {
+  const Value& metadata = object.At("metadata");
+  const absl::string_view given_ns = metadata.GetString("namespace");
+  if (!ns.empty() && !given_ns.empty() && given_ns != ns) {
+    return BadRequest(
+        "the namespace of the provided object does not match the namespace sent on the request");
+  }
+  const absl::string_view given = metadata.GetString("name");
+  if (given == name) return absl::OkStatus();
+  if (given.empty()) {
+    return BadRequest(absl::StrCat("the name of the object (", name,
+                                   " based on URL) was undeterminable: name must be provided"));
+  }
+  return BadRequest(absl::StrCat("the name of the object (", given,
+                                 ") does not match the name on the URL (", name, ")"));
 }
 
 bool IsPatchType(absl::string_view media) {
@@ -75,9 +108,9 @@ absl::StatusOr<Answer> Resources::Patch(Call& call) {
   if (core_.store.Get(*resource.table, KeyOf(resource, call.ns, call.name)) == nullptr) {
     return NotFound(resource.group_resource(), call.name);
   }
-  if (!patch.ok()) return BadRequest(patch::DecodingError(call.request->body));
+  if (!patch.ok()) return BodyError(call.request->body, nullptr, media);
   if (media != kJsonPatch && !patch->is_object()) {
-    return BadRequest(patch::DecodingError(call.request->body));
+    return BodyError(call.request->body, &*patch, media);
   }
   Writer::UpdateOptions options;
   options.needs_version = false;
@@ -98,12 +131,7 @@ absl::StatusOr<Answer> Resources::Patch(Call& call) {
             HEKLA_ASSIGN_OR_RETURN(Value object, DecodeObject(resource, body, query.validation,
                                                               warned ? nullptr : &call.warnings));
             warned = true;
-            if (object.At("metadata").GetString("name") != call.name) {
-              FieldErrors errors;
-              errors.Invalid("metadata.name", object.At("metadata").At("name"),
-                             "field is immutable");
-              return Invalid(resource.group_kind(), call.name, errors);
-            }
+            HEKLA_RETURN_IF_ERROR(CheckName(object, call.ns, call.name));
             return object;
           },
           options, query.params));
@@ -127,9 +155,9 @@ absl::StatusOr<Answer> Resources::ServerSideApply(Call& call) {
   if (body.value.At("metadata").At("managedFields").size() > 0) {
     return BadRequest("metadata.managedFields must be nil");
   }
-  // Decoded without defaults: only what the applier names is applied. Unknown fields are reported
-  // by the same pass as those of other writes.
-  HEKLA_RETURN_IF_ERROR(DecodeObject(resource, body, query.validation, &call.warnings).status());
+  if (body.value.GetString("kind") != resource.kind) {
+    HEKLA_RETURN_IF_ERROR(DecodeObject(resource, body, FieldValidation::kIgnore, nullptr).status());
+  }
   const Value patch = body.value;
   const apply::TypeRef type = resource.is_custom()
                                   ? apply::TypeRef::OfCustomResource(resource.custom->openapi())
@@ -150,7 +178,7 @@ absl::StatusOr<Answer> Resources::ServerSideApply(Call& call) {
             if (present != nullptr) live = ToView(resource, *present);
             absl::StatusOr<apply::ApplyOutcome> outcome = apply::Apply(
                 type, live.has_value() ? &*live : nullptr, patch, manager, query.force);
-            if (!outcome.ok()) return BadRequest(outcome.status().message());
+            if (!outcome.ok()) return PatchError(outcome.status());
             if (!outcome->conflicts.empty()) {
               Value details =
                   Value::MakeObject({{"causes", apply::ConflictCauses(outcome->conflicts)}});
@@ -159,6 +187,7 @@ absl::StatusOr<Answer> Resources::ServerSideApply(Call& call) {
             }
             RawBody merged;
             merged.value = *std::move(outcome->object);
+            HEKLA_RETURN_IF_ERROR(CheckName(merged.value, call.ns, call.name));
             return DecodeObject(resource, merged, FieldValidation::kIgnore, nullptr);
           },
           options, query.params));

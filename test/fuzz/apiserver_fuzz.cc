@@ -207,7 +207,8 @@ bool Excused(const http::Response& response) {
   if (response.status == 501) return true;  // logs, exec on hollow nodes
   for (const char* text :
        {"resourceVersion should not be set", "target.", "does not exist", "map: map[", "merge key",
-        "Too large resource version", "$patch", "Internal error occurred"}) {
+        "Too large resource version", "$patch", "Internal error occurred", "typed patch object",
+        "order in patch list", "given slices", "list element types", "merging lists"}) {
     if (response.body.find(text) != std::string::npos) return true;
   }
   return false;

@@ -215,6 +215,18 @@ TEST(ApplyTest, RefusesWhatDoesNotFitTheForm) {
        "failed to create typed patch object (/p; /v1, Kind=Pod): .spec.containers: element 0: "
        "associative list with keys has an element that omits key field \"name\" (and doesn't have "
        "default value)"},
+      {R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{"a":1}}})",
+       absl::StatusCode::kInternal,
+       "failed to create typed patch object (/p; /v1, Kind=Pod): .metadata.labels.a: expected "
+       "string, got &value.valueUnstructured{Value:1}"},
+      {R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"priority":"1",
+          "containers":{},"hostNetwork":"x","affinity":"y"}})",
+       absl::StatusCode::kInternal,
+       "failed to create typed patch object (/p; /v1, Kind=Pod): errors:\n"
+       "  .spec.priority: expected numeric (int or float), got string\n"
+       "  .spec.containers: expected list, got &{{}}\n"
+       "  .spec.hostNetwork: expected boolean, got &{x}\n"
+       "  .spec.affinity: expected map, got &{y}"},
       {R"({"apiVersion":"v2","kind":"Pod","metadata":{"name":"p"}})",
        absl::StatusCode::kInvalidArgument,
        "Incorrect version specified in apply patch. Specified patch version: v2, expected: v1"},

@@ -174,6 +174,43 @@ Value TypeRef::KeyDefault(absl::string_view name) const {
   return schema_->At("items").At("properties").At(name).At("default");
 }
 
+Scalar TypeRef::scalar() const {
+  if (form_ == Form::kScalar) {
+    if (field_ == nullptr) return Scalar::kString;  // apiVersion, kind
+    switch (field_->type) {
+      case Type::kString:
+      case Type::kDuration:
+      case Type::kBytes:
+        return Scalar::kString;
+      case Type::kBool:
+        return Scalar::kBoolean;
+      case Type::kInt32:
+      case Type::kInt64:
+      case Type::kDouble:
+        return Scalar::kNumeric;
+      default:
+        return Scalar::kAny;
+    }
+  }
+  if (form_ != Form::kSchema) return Scalar::kNone;
+  if (Flag("x-kubernetes-int-or-string")) return Scalar::kAny;
+  const absl::string_view type = schema_->GetString("type");
+  if (type == "string") return Scalar::kString;
+  if (type == "boolean") return Scalar::kBoolean;
+  return type == "integer" || type == "number" ? Scalar::kNumeric : Scalar::kNone;
+}
+
+bool TypeRef::wants_object() const {
+  if (form_ == Form::kMessage || form_ == Form::kCustomRoot) return true;
+  if (form_ == Form::kField) return field_->shape == Shape::kMap;
+  return form_ == Form::kSchema && schema_->GetString("type") == "object";
+}
+
+bool TypeRef::wants_list() const {
+  if (form_ == Form::kField) return field_->shape == Shape::kList;
+  return form_ == Form::kSchema && schema_->GetString("type") == "array";
+}
+
 Value TypeRef::Empty() const {
   if (form_ != Form::kMessage) return Value::MakeObject();
   auto empty = schema::Decode(*message_, Value::MakeObject());

@@ -9,6 +9,9 @@
 
 namespace hekla::apiserver::apply {
 
+// What a place holds that is neither an object nor a list. kNone: the form says nothing.
+enum class Scalar : uint8_t { kNone, kString, kNumeric, kBoolean, kAny };
+
 // One place in the form of an object, of a built-in kind (schema table) or of a custom resource
 // (its structural schema). A cheap handle: the table or schema must outlive it.
 // What the form leaves open is "untyped": maps merge by key, lists are owned as one value.
@@ -37,6 +40,10 @@ class TypeRef {
   // What key `name` of a list map's items is taken for where an item leaves it out (`protocol: TCP`
   // of container ports); null where it may not be left out. Called on the list.
   apis::json::Value KeyDefault(absl::string_view name) const;
+  Scalar scalar() const;
+  // Whether the form wants an object or a list here.
+  bool wants_object() const;
+  bool wants_list() const;
   // What the object looks like before anything was set: members that are always present.
   apis::json::Value Empty() const;
 

@@ -226,8 +226,51 @@ Value MergeItems(const TypeRef& type, const Value& live, const Value& config) {
   return out;
 }
 
+// A value as Go prints it with %v inside of the library's wrapper: &{x}, &{map[a:b]}.
+std::string Wrapped(const Value& value) {
+  if (value.is_string()) return absl::StrCat("&{", value.as_string(), "}");
+  return absl::StrCat("&{", apis::json::Dump(value), "}");
+}
+
+// The finding about a value of the wrong kind; "" where it fits.
+std::string WrongKind(const TypeRef& type, const Value& value) {
+  if (value.is_null()) return "";
+  if (type.wants_object()) {
+    return value.is_object() ? "" : absl::StrCat("expected map, got ", Wrapped(value));
+  }
+  if (type.wants_list()) {
+    return value.is_array() ? "" : absl::StrCat("expected list, got ", Wrapped(value));
+  }
+  switch (type.scalar()) {
+    case Scalar::kString:
+      return value.is_string()
+                 ? ""
+                 : absl::StrCat("expected string, got &value.valueUnstructured{Value:",
+                                apis::json::Dump(value), "}");
+    case Scalar::kNumeric:
+      if (value.is_number()) return "";
+      return absl::StrCat("expected numeric (int or float), got ", value.is_string() ? "string"
+                                                                   : value.is_bool() ? "bool"
+                                                                   : value.is_object()
+                                                                       ? "map[string]interface {}"
+                                                                       : "[]interface {}");
+    case Scalar::kBoolean:
+      return value.is_bool() ? "" : absl::StrCat("expected boolean, got ", Wrapped(value));
+    case Scalar::kAny:
+      if (!value.is_object() && !value.is_array()) return "";
+      return absl::StrCat("expected any scalar, got ", Wrapped(value));
+    case Scalar::kNone:
+      return "";
+  }
+  return "";
+}
+
 void FindMisfits(const TypeRef& type, const Value& value, Path& path,
                  std::vector<std::string>& out) {
+  if (std::string wrong = WrongKind(type, value); !wrong.empty()) {
+    out.push_back(absl::StrCat(PathText(path), ": ", wrong));
+    return;
+  }
   if (value.is_object()) {
     for (const Member& member : value.as_object()) {
       path.push_back(FieldElement(member.key));
