@@ -109,6 +109,23 @@ TEST_F(KindStoreTest, HeartbeatsOfNodesTellNobody) {
   EXPECT_EQ(wakes_, 1);
 }
 
+TEST_F(KindStoreTest, StatusUpdatesOfWorkloadsTellNobody) {
+  const auto set = [](int version, int ready, absl::string_view label) {
+    return *apis::json::Parse(absl::StrCat(
+        R"({"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"namespace":"n","name":"r",
+            "resourceVersion":")",
+        version, R"("},"spec":{"selector":{"matchLabels":{"a":")", label,
+        R"("}}},"status":{"readyReplicas":)", ready, "}}"));
+  };
+  kube::ReflectorSink& sets = Sink("ReplicaSet");
+  sets.OnEvent(EventType::kAdded, set(1, 0, "x"));
+  EXPECT_EQ(Taken(), "?");
+  sets.OnEvent(EventType::kModified, set(2, 1, "x"));
+  EXPECT_EQ(Taken(), "");
+  sets.OnEvent(EventType::kModified, set(3, 1, "y"));
+  EXPECT_EQ(Taken(), "?");
+}
+
 TEST_F(KindStoreTest, OlderEventsAndRepeatsArePassedOver) {
   kube::ReflectorSink& pods = Sink("Pod");
   pods.OnEvent(EventType::kAdded, Pod("p", 5));

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/cache/stores/same.h"
 #include "pkg/util/status_macros.h"
 
 namespace hekla::cache {
@@ -70,16 +71,11 @@ bool SameForScheduling(const model::TaskSpec& a, const model::TaskSpec& b) {
          a.controller_uid == b.controller_uid;
 }
 
-bool SameNode(const model::NodeSpec& a, const model::NodeSpec& b) {
-  return a.uid == b.uid && a.creation == b.creation && a.allocatable == b.allocatable &&
-         a.capacity == b.capacity && a.labels == b.labels && a.taints == b.taints &&
-         a.images == b.images && a.unschedulable == b.unschedulable &&
-         a.revocable_zone == b.revocable_zone && a.offline_job_evicting == b.offline_job_evicting &&
-         a.annotations == b.annotations;
-}
-
 template <typename Spec>
 KindStore<Spec>* Stores::Add(kube::Resource resource, typename KindStore<Spec>::Hooks hooks) {
+  if constexpr (requires(const Spec& s) { Same(s, s); }) {
+    if (hooks.same == nullptr) hooks.same = [](const Spec& a, const Spec& b) { return Same(a, b); };
+  }
   auto store =
       std::make_unique<KindStore<Spec>>(resource.qualified_name(), deltas_, std::move(hooks));
   KindStore<Spec>* raw = store.get();
@@ -132,7 +128,7 @@ void Stores::AddScheduling() {
                [this](const Node& node) {
                  return node_filter_.Accepts(node.metadata.labels) ? objects_.Node(node) : nullptr;
                }),
-       NameKey<model::NodeSpec>, SameNode});
+       NameKey<model::NodeSpec>});
   pod_groups_ = Add<model::JobSpec>(
       {"scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup", true},
       {Compile(apis::scheduling::DecodePodGroup,

@@ -82,7 +82,5 @@ class Stores {
 // Whether nothing that scheduling looks at differs: only the version and what the scheduler itself
 // writes into a pod's status.
 bool SameForScheduling(const model::TaskSpec& a, const model::TaskSpec& b);
-// Whether a node is as it was but for what no row holds: heartbeats, addresses, versions.
-bool SameNode(const model::NodeSpec& a, const model::NodeSpec& b);
 
 }  // namespace hekla::cache
