@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
+#include "pkg/apiserver/budgets.h"
 #include "pkg/apiserver/definitions.h"
 #include "pkg/apiserver/deleter.h"
 #include "pkg/apiserver/status/api_status.h"
@@ -62,10 +63,16 @@ bool HasTaint(const Value& node, absl::string_view key) {
 
 }  // namespace
 
-void Collector::Connect(Writer* writer, Deleter* deleter, Definitions* definitions) {
-  writer_ = writer;
-  deleter_ = deleter;
-  definitions_ = definitions;
+void Collector::Connect(const Peers& peers) {
+  writer_ = peers.writer;
+  deleter_ = peers.deleter;
+  definitions_ = peers.definitions;
+  budgets_ = peers.budgets;
+}
+
+void Collector::TouchBudgets(const Resource& resource, const Value& object) {
+  if (!IsCore(resource, "pods") && resource.plural != "poddisruptionbudgets") return;
+  budgets_->Touch(object.At("metadata").GetString("namespace"));
 }
 
 void Collector::Note(Task task) {
@@ -74,6 +81,7 @@ void Collector::Note(Task task) {
 }
 
 void Collector::Created(const Resource& resource, const Value& object) {
+  TouchBudgets(resource, object);
   const Value& metadata = object.At("metadata");
   if (metadata.At("ownerReferences").size() > 0) {
     const Value::Array& owners = metadata.At("ownerReferences").as_array();
@@ -95,6 +103,7 @@ void Collector::Created(const Resource& resource, const Value& object) {
 }
 
 void Collector::Changed(const Resource& resource, const Value& old, const Value& object) {
+  TouchBudgets(resource, object);
   if (WaitsForDependents(object)) {
     Note({Task::Kind::kOwner, KeyOfObject(object), "", ByTable(resource.table.get())});
   }
@@ -117,6 +126,7 @@ void Collector::Changed(const Resource& resource, const Value& old, const Value&
 }
 
 void Collector::Removed(const Resource& resource, const Value& object) {
+  TouchBudgets(resource, object);
   const Value& metadata = object.At("metadata");
   Note({Task::Kind::kDependents, "", std::string(metadata.GetString("uid")), nullptr});
   NoteWaitingOwners(resource, object);

@@ -12,6 +12,7 @@
 
 namespace hekla::apiserver {
 
+class Budgets;
 class Definitions;
 class Deleter;
 class Writer;
@@ -26,7 +27,13 @@ class Collector {
  public:
   explicit Collector(Core& core) : core_(core) {}
   // Must be called once before anything else.
-  void Connect(Writer* writer, Deleter* deleter, Definitions* definitions);
+  struct Peers {
+    Writer* writer;
+    Deleter* deleter;
+    Definitions* definitions;
+    Budgets* budgets;
+  };
+  void Connect(const Peers& peers);
 
   // Notes of the writes. `object` carries its new version.
   void Created(const Resource& resource, const apis::json::Value& object);
@@ -56,6 +63,8 @@ class Collector {
   };
 
   void Note(Task task);
+  // What budgets count.
+  void TouchBudgets(const Resource& resource, const apis::json::Value& object);
   void Do(const Task& task);
   void CollectDependents(const std::string& owner_uid);
   void CollectDependent(const Resource& resource, const std::string& key);
@@ -71,6 +80,7 @@ class Collector {
   Writer* writer_ = nullptr;
   Deleter* deleter_ = nullptr;
   Definitions* definitions_ = nullptr;
+  Budgets* budgets_ = nullptr;
   absl::Mutex mutex_;
   std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
   bool running_ ABSL_GUARDED_BY(mutex_) = false;

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "pkg/apiserver/authorizer.h"
 #include "pkg/apiserver/codec.h"
 #include "pkg/apiserver/core.h"
 #include "pkg/apiserver/deleter.h"
@@ -22,6 +23,8 @@ struct Call {
   std::vector<std::string> segments;  // of the path
   Accept accept;
   std::vector<std::string> warnings;
+  std::string certificate_subject;  // of the connection
+  Identity caller;
 
   // Set for resource requests.
   ResourcePtr resource;

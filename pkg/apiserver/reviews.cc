@@ -11,10 +11,32 @@ namespace {
 
 using apis::json::Value;
 
-Value Administrator() {
-  return Value::MakeObject(
-      {{"username", "admin"},
-       {"groups", Value::MakeArray({Value("system:masters"), Value("system:authenticated")})}});
+Value UserInfo(const Identity& who) {
+  Value groups = Value::MakeArray();
+  for (const std::string& group : who.groups) groups.Append(Value(group));
+  return Value::MakeObject({{"username", who.user}, {"groups", std::move(groups)}});
+}
+
+Access AccessOf(const Value& spec) {
+  const Value& wanted = spec.At("resourceAttributes");
+  Access out;
+  out.verb = std::string(wanted.GetString("verb"));
+  out.group = std::string(wanted.GetString("group"));
+  out.resource = std::string(wanted.GetString("resource"));
+  const absl::string_view sub = wanted.GetString("subresource");
+  if (!sub.empty()) absl::StrAppend(&out.resource, "/", sub);
+  out.ns = std::string(wanted.GetString("namespace"));
+  out.name = std::string(wanted.GetString("name"));
+  return out;
+}
+
+Identity SubjectOf(const Value& spec) {
+  Identity out{std::string(spec.GetString("user")), {}};
+  const Value& groups = spec.At("groups");
+  for (size_t i = 0; groups.is_array() && i < groups.size(); ++i) {
+    if (groups.as_array()[i].is_string()) out.groups.push_back(groups.as_array()[i].as_string());
+  }
+  return out;
 }
 
 Value AnyRule(absl::string_view member) {
@@ -24,7 +46,7 @@ Value AnyRule(absl::string_view member) {
 
 }  // namespace
 
-absl::StatusOr<Answer> AnswerReview(const Core& core, Call& call) {
+absl::StatusOr<Answer> AnswerReview(Authorizer& authorizer, Call& call) {
   const Resource& resource = *call.resource;
   HEKLA_ASSIGN_OR_RETURN(RawBody body,
                          ReadBody(*call.request, resource.api_version(), resource.kind));
@@ -32,14 +54,14 @@ absl::StatusOr<Answer> AnswerReview(const Core& core, Call& call) {
   out.Set("kind", resource.kind);
   out.Set("apiVersion", resource.api_version());
   if (!out.At("metadata").is_object()) out.Set("metadata", Value::MakeObject());
+  const Value spec = out.At("spec");
   if (resource.kind == "SelfSubjectReview") {
-    out.Set("status", Value::MakeObject({{"userInfo", Administrator()}}));
+    out.Set("status", Value::MakeObject({{"userInfo", UserInfo(call.caller)}}));
   } else if (resource.kind == "TokenReview") {
-    const absl::string_view token = out.At("spec").GetString("token");
-    bool known = core.options.tokens.empty();
-    for (const std::string& t : core.options.tokens) known |= t == token;
-    Value status = Value::MakeObject({{"authenticated", known}});
-    if (known) status.Set("user", Administrator());
+    const std::optional<Identity> who =
+        authorizer.Authenticate(absl::StrCat("Bearer ", spec.GetString("token")), "");
+    Value status = Value::MakeObject({{"authenticated", who.has_value()}});
+    if (who.has_value()) status.Set("user", UserInfo(*who));
     out.Set("status", std::move(status));
   } else if (resource.kind == "SelfSubjectRulesReview") {
     Value rule = AnyRule("apiGroups");
@@ -49,12 +71,14 @@ absl::StatusOr<Answer> AnswerReview(const Core& core, Call& call) {
                                {"nonResourceRules", Value::MakeArray({AnyRule("nonResourceURLs")})},
                                {"incomplete", false}}));
   } else {
-    out.Set("status", Value::MakeObject({{"allowed", true}}));
+    const bool self = resource.kind == "SelfSubjectAccessReview";
+    const bool allowed = authorizer.Allows(self ? call.caller : SubjectOf(spec), AccessOf(spec));
+    out.Set("status", Value::MakeObject({{"allowed", allowed}}));
   }
   return ValueAnswer(201, out, call);
 }
 
-absl::StatusOr<Answer> AnswerTokenRequest(const Core& core, Call& call) {
+absl::StatusOr<Answer> AnswerTokenRequest(const Core& core, Authorizer& authorizer, Call& call) {
   const Resource& accounts = *call.resource;
   if (core.store.Get(*accounts.table, KeyOf(accounts, call.ns, call.name)) == nullptr) {
     return NotFound(accounts.group_resource(), call.name);
@@ -65,8 +89,7 @@ absl::StatusOr<Answer> AnswerTokenRequest(const Core& core, Call& call) {
   out.Set("kind", "TokenRequest");
   out.Set("apiVersion", "authentication.k8s.io/v1");
   const int64_t seconds = out.At("spec").GetInt("expirationSeconds", 3600);
-  const std::string token =
-      core.options.tokens.empty() ? absl::StrCat(call.ns, ".", call.name) : core.options.tokens[0];
+  const std::string token = authorizer.IssueToken(call.ns, call.name);
   out.Set("status", Value::MakeObject(
                         {{"token", token},
                          {"expirationTimestamp", TimeText(core.Now() + absl::Seconds(seconds))}}));

@@ -5,11 +5,10 @@
 
 namespace hekla::apiserver {
 
-// Reviews of access and identity: the one user of this server may do everything.
-// Source: spec kube-machinery 3.1 (authorization.k8s.io).
-absl::StatusOr<Answer> AnswerReview(const Core& core, Call& call);
+// Reviews of access and identity. Source: spec kube-machinery 3.1 (authorization.k8s.io).
+absl::StatusOr<Answer> AnswerReview(Authorizer& authorizer, Call& call);
 
 // POST serviceaccounts/NAME/token.
-absl::StatusOr<Answer> AnswerTokenRequest(const Core& core, Call& call);
+absl::StatusOr<Answer> AnswerTokenRequest(const Core& core, Authorizer& authorizer, Call& call);
 
 }  // namespace hekla::apiserver

@@ -42,21 +42,11 @@ bool IsHealthPath(absl::string_view first) {
 
 }  // namespace
 
-absl::Status Router::Authenticate(const Call& call) const {
-  const Options& options = core_.options;
-  if (options.tokens.empty()) return absl::OkStatus();
-  absl::string_view header = call.request->headers.Get("Authorization");
-  if (header.empty()) return options.require_token ? Unauthorized() : absl::OkStatus();
-  if (!absl::ConsumePrefix(&header, "Bearer ")) return Unauthorized();
-  const bool known =
-      std::find(options.tokens.begin(), options.tokens.end(), header) != options.tokens.end();
-  return known ? absl::OkStatus() : Unauthorized();
-}
-
 std::optional<Answer> Router::Route(Call& call, http::Responder& responder) {
-  if (const absl::Status status = Authenticate(call); !status.ok()) {
-    return ErrorAnswer(status, call);
-  }
+  std::optional<Identity> caller = authorizer_.Authenticate(
+      call.request->headers.Get("Authorization"), call.certificate_subject);
+  if (!caller.has_value()) return ErrorAnswer(Unauthorized(), call);
+  call.caller = *std::move(caller);
   call.segments = absl::StrSplit(call.target.path, '/', absl::SkipEmpty());
   const std::vector<std::string>& s = call.segments;
   const absl::StatusOr<Accept> accept = NegotiateAnswer(call.request->headers.Get("Accept"));
@@ -122,8 +112,34 @@ absl::Status Router::Resolve(Call& call, absl::string_view group, absl::string_v
   return absl::OkStatus();
 }
 
+absl::Status Router::Authorize(const Call& call) {
+  if (!core_.options.enforce_rbac || call.resource->is_action) return absl::OkStatus();
+  const std::string& method = call.request->method;
+  Access what;
+  what.group = call.resource->group;
+  what.resource = call.subresource.empty()
+                      ? call.resource->plural
+                      : absl::StrCat(call.resource->plural, "/", call.subresource);
+  what.ns = call.resource->plural == "namespaces" ? call.name : call.ns;
+  what.name = call.name;
+  const bool all = call.name.empty();
+  if (method == "GET") {
+    what.verb = !all ? "get" : Resources::IsWatch(call) ? "watch" : "list";
+  } else if (method == "POST") {
+    what.verb = "create";
+  } else if (method == "PUT") {
+    what.verb = "update";
+  } else if (method == "PATCH") {
+    what.verb = "patch";
+  } else {
+    what.verb = all ? "deletecollection" : "delete";
+  }
+  return authorizer_.Check(call.caller, what, call.resource->plural);
+}
+
 std::optional<Answer> Router::Dispatch(Call& call, http::Responder& responder) {
   const std::string& method = call.request->method;
+  if (const absl::Status status = Authorize(call); !status.ok()) return ErrorAnswer(status, call);
   if (call.subresource.empty() && method == "GET" && Resources::IsWatch(call) &&
       Allows(*call.resource, "watch")) {
     const absl::Status status = resources_.Watch(call, responder);
@@ -147,7 +163,7 @@ absl::StatusOr<Answer> Router::OnCollection(Call& call) {
       call.resource = core_.registry.Find("", "v1", "pods");
       return resources_.Bind(call);
     }
-    return resource.is_action ? AnswerReview(core_, call) : resources_.Create(call);
+    return resource.is_action ? AnswerReview(authorizer_, call) : resources_.Create(call);
   }
   if (method == "DELETE" && Allows(resource, "deletecollection")) {
     return resources_.DeleteCollection(call);
@@ -192,7 +208,7 @@ absl::StatusOr<Answer> Router::OnSubresource(Call& call) {
   } else if (name == "finalize") {
     if (method == "PUT") return resources_.FinalizeNamespace(call);
   } else if (name == "token") {
-    if (method == "POST") return AnswerTokenRequest(core_, call);
+    if (method == "POST") return AnswerTokenRequest(core_, authorizer_, call);
   }
   return MethodNotAllowed();
 }

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "pkg/apiserver/authorizer.h"
 #include "pkg/apiserver/core.h"
 #include "pkg/apiserver/discovery.h"
 #include "pkg/apiserver/request.h"
@@ -15,18 +16,20 @@ namespace hekla::apiserver {
 // Threads: any.
 class Router {
  public:
-  Router(Core& core, Resources& resources) : core_(core), resources_(resources), discovery_(core) {}
+  Router(Core& core, Resources& resources)
+      : core_(core), resources_(resources), discovery_(core), authorizer_(core) {}
 
   // Answers through the responder, except that an ordinary answer is returned for the caller to
   // send; nullopt: it is a watch, answered already.
   std::optional<Answer> Route(Call& call, http::Responder& responder);
 
  private:
-  absl::Status Authenticate(const Call& call) const;
   // Sets resource, ns, name and subresource from the path after the group version.
   absl::Status Resolve(Call& call, absl::string_view group, absl::string_view version,
                        size_t first);
   std::optional<Answer> Dispatch(Call& call, http::Responder& responder);
+  // Whether the caller may do this; only looked at for resources.
+  absl::Status Authorize(const Call& call);
   absl::StatusOr<Answer> OnCollection(Call& call);
   absl::StatusOr<Answer> OnObject(Call& call);
   absl::StatusOr<Answer> OnSubresource(Call& call);
@@ -34,6 +37,7 @@ class Router {
   Core& core_;
   Resources& resources_;
   Discovery discovery_;
+  Authorizer authorizer_;
 };
 
 }  // namespace hekla::apiserver

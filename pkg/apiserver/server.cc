@@ -8,6 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/synchronization/mutex.h"
 #include "glog/logging.h"
+#include "pkg/apiserver/budgets.h"
 #include "pkg/apiserver/collector.h"
 #include "pkg/apiserver/core.h"
 #include "pkg/apiserver/definitions.h"
@@ -63,10 +64,11 @@ class ApiServer::Impl {
         writer(core, collector),
         deleter(core, collector),
         definitions(core, writer, deleter),
+        budgets(core, writer),
         resources(core, writer, deleter),
         router(core, resources),
         importer(core, writer) {
-    collector.Connect(&writer, &deleter, &definitions);
+    collector.Connect({&writer, &deleter, &definitions, &budgets});
     importer.CreateDefaults();
     collector.Run();
   }
@@ -125,6 +127,7 @@ class ApiServer::Impl {
   Writer writer;
   Deleter deleter;
   Definitions definitions;
+  Budgets budgets;
   Resources resources;
   Router router;
   Importer importer;
@@ -136,11 +139,12 @@ ApiServer::ApiServer(Options options) : impl_(std::make_unique<Impl>(std::move(o
 
 ApiServer::~ApiServer() = default;
 
-void ApiServer::Handle(http::Request request, const http::Peer&,
+void ApiServer::Handle(http::Request request, const http::Peer& peer,
                        std::shared_ptr<http::Responder> responder) {
   apiserver::Call call;
   call.request = &request;
   call.target = http::ParseTarget(request.target);
+  call.certificate_subject = peer.certificate_subject;
   std::optional<Answer> answer = impl_->router.Route(call, *responder);
   if (!answer.has_value()) return;
   impl_->collector.Run();
@@ -156,6 +160,7 @@ http::Response ApiServer::Call(const http::Request& request) {
 absl::Time ApiServer::Tick() {
   const absl::Time now = impl_->core.Now();
   impl_->ExpireEvents(now);
+  impl_->budgets.Recount();
   const absl::Time next = impl_->core.store.Tick(now, impl_->core.options.bookmark_interval);
   absl::MutexLock lock(&impl_->mutex);
   return std::min(next, impl_->next_sweep);

@@ -29,7 +29,17 @@ struct Options {
   // Accepted bearer tokens. Empty: nobody is asked. Clients do not send tokens over plain HTTP,
   // so a request without any is then let in as the administrator; a wrong one is refused (401).
   std::vector<std::string> tokens;
-  // Whether a request without a token is refused, too, when `tokens` is not empty.
+  // Further users, with their tokens.
+  struct User {
+    std::string token;
+    std::string name;
+    std::vector<std::string> groups;
+  };
+  std::vector<User> users;
+  // Whether what users other than the administrator may do is decided by the roles and bindings
+  // that are stored in the server. Tokens of service accounts come from `serviceaccounts/token`.
+  bool enforce_rbac = false;
+  // Whether a request without a token is refused, too, when there are tokens or users.
   bool require_token = false;
   // Changes kept per kind for watches that resume and for older list pages; a watch from before
   // them is answered with 410.

@@ -99,6 +99,7 @@ absl::StatusOr<ObjectPtr> Store::Delete(Table& table, absl::string_view key,
 }
 
 void Store::Record(Table& table, Event event) {
+  table.last_change_ = event.resource_version;
   if (!table.watches_->empty()) {
     queue_.push_back(
         Delivery{.kind = Delivery::Kind::kEvent, .event = event, .watches = table.watches_});
@@ -144,6 +145,11 @@ bool Store::HasObjectsIn(const Table& table, absl::string_view ns) const {
 int64_t Store::version() const {
   absl::MutexLock lock(&mutex_);
   return version_;
+}
+
+int64_t Store::last_change(const Table& table) const {
+  absl::MutexLock lock(&mutex_);
+  return table.last_change_;
 }
 
 std::vector<Store::Dependent> Store::DependentsOf(absl::string_view owner_uid) const {

@@ -38,6 +38,7 @@ class Table {
   const std::vector<SelectableField> fields_;
   absl::btree_map<std::string, ObjectPtr> objects_;
   std::deque<Event> log_;
+  int64_t last_change_ = 0;
   int64_t log_floor_ = 0;  // every change after this version is in log_
   WatchList watches_ = std::make_shared<const std::vector<std::shared_ptr<Watch>>>();
 };
@@ -84,6 +85,8 @@ class Store {
   absl::StatusOr<ListResult> List(const Table& table, const ListQuery& query) const;
   bool HasObjectsIn(const Table& table, absl::string_view ns) const;
   int64_t version() const;
+  // Version of the table's last change; 0 where there was none.
+  int64_t last_change(const Table& table) const;
 
   struct Dependent {
     Table* table;
