@@ -1,7 +1,11 @@
 #include "cmd/scheduler/options.h"
 
+#include <gflags/gflags.h>
+
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "pkg/util/flag_set.h"
@@ -124,6 +128,30 @@ void AddSchedulingFlags(FlagSet& flags, Options& o) {
   flags.Bool("version", &o.version, "Print the version and exit.");
 }
 
+// What glog defines through gflags beyond klog's flags (--minloglevel, --max_log_size, ...). They
+// are the library's globals, so they are set at once.
+void AddLibraryFlags(FlagSet& flags) {
+  std::vector<gflags::CommandLineFlagInfo> all;
+  gflags::GetAllFlags(&all);
+  for (const gflags::CommandLineFlagInfo& info : all) {
+    const bool of_glog = absl::EndsWith(info.filename, "src/logging.cc") ||
+                         absl::EndsWith(info.filename, "src/utilities.cc") ||
+                         absl::EndsWith(info.filename, "src/vlog_is_on.cc");
+    const std::string name = absl::StrReplaceAll(info.name, {{"_", "-"}});
+    if (!of_glog || flags.Has(name)) continue;
+    flags.Custom(
+        name, info.default_value,
+        [gflag = info.name](absl::string_view text) {
+          const std::string said =
+              gflags::SetCommandLineOption(gflag.c_str(), std::string(text).c_str());
+          if (!said.empty()) return absl::OkStatus();
+          return absl::InvalidArgumentError(
+              absl::StrCat("\"", text, "\" is no value of this flag"));
+        },
+        absl::StrCat("glog: ", info.description));
+  }
+}
+
 void AddFlags(FlagSet& flags, Options& options) {
   AddApiFlags(flags, options.api);
   AddElectionFlags(flags, options.leader_election);
@@ -131,6 +159,7 @@ void AddFlags(FlagSet& flags, Options& options) {
   AddNodeFlags(flags, options);
   AddSchedulingFlags(flags, options);
   util::AddLogFlags(flags, &options.log);
+  AddLibraryFlags(flags);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "absl/strings/str_split.h"
+#include "glog/logging.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -151,6 +152,17 @@ TEST(OptionsTest, WorkersBelowOneBecomeFive) {
 
 TEST(OptionsTest, DeprecatedNamespaceWins) {
   EXPECT_EQ(Parsed({"--lock-object-namespace=old"}).leader_election.lease_namespace(), "old");
+}
+
+TEST(OptionsTest, FlagsThatGlogDefinesAreOffered) {
+  const auto size = FLAGS_max_log_size;
+  EXPECT_TRUE(ParseOptions({"--max-log-size=7", "--stop_logging_if_full_disk=true"}).ok());
+  EXPECT_EQ(FLAGS_max_log_size, 7);
+  EXPECT_TRUE(FLAGS_stop_logging_if_full_disk);
+  FLAGS_max_log_size = size;
+  FLAGS_stop_logging_if_full_disk = false;
+  EXPECT_THAT(std::string(ParseOptions({"--max-log-size=many"}).status().message()),
+              HasSubstr("\"many\" is no value of this flag"));
 }
 
 }  // namespace

@@ -127,6 +127,8 @@ void FlagSet::Custom(absl::string_view name, absl::string_view default_text,
   Add(name, std::string(default_text), help, std::move(set));
 }
 
+bool FlagSet::Has(absl::string_view name) const { return Find(std::string(name)) != nullptr; }
+
 void FlagSet::Ignored(absl::string_view name, bool is_bool, absl::string_view help) {
   const auto ignore = [](absl::string_view) { return absl::OkStatus(); };
   Add(name, is_bool ? "false" : "\"\"", help, ignore, is_bool);

@@ -54,6 +54,8 @@ class FlagSet {
   // Errors: kInvalidArgument for an unknown flag, a missing or a malformed value.
   absl::StatusOr<std::vector<std::string>> Parse(const std::vector<std::string>& arguments);
 
+  // Whether there is such a flag (or alias).
+  bool Has(absl::string_view name) const;
   // Whether the flag was on the command line.
   bool Given(absl::string_view name) const { return given_.count(std::string(name)) > 0; }
   bool help() const { return help_; }
