@@ -80,6 +80,17 @@ std::vector<model::ResourceDim> Exceeding(absl::Span<const double> left,
   return dims;
 }
 
+bool FitsPartly(absl::Span<const double> left, absl::Span<const double> right,
+                absl::Span<const double> request) {
+  for (size_t d = 0; d < request.size(); ++d) {
+    if (d == model::kPods || request[d] <= 0) continue;
+    const double l = At(left, d), r = At(right, d);
+    if (l < kTolerance && r < kTolerance) continue;
+    if (l < r || std::abs(l - r) < kTolerance) return true;
+  }
+  return false;
+}
+
 std::string JoinNames(absl::string_view word, absl::Span<const model::ResourceDim> dims,
                       const model::ResourceLayout& layout) {
   std::string text;

@@ -68,6 +68,11 @@ std::vector<model::ResourceDim> Exceeding(absl::Span<const double> left,
 bool FitsOnRequest(absl::Span<const double> left, absl::Span<const double> right,
                    absl::Span<const double> request);
 
+// Whether some dimension of the request (pods skipped) has left <= right, tolerant; dimensions in
+// which both are below the tolerance do not count. False where nothing is asked for.
+bool FitsPartly(absl::Span<const double> left, absl::Span<const double> right,
+                absl::Span<const double> request);
+
 // "overused cpu, overused memory" for the word `overused`.
 std::string JoinNames(absl::string_view word, absl::Span<const model::ResourceDim> dims,
                       const model::ResourceLayout& layout);

@@ -67,6 +67,14 @@ TEST(AmountsTest, DominantShareLooksOnlyAtDimensionsOfTheWhole) {
   EXPECT_EQ(DominantShare(Amounts{}, Amounts{1000}), 0);
 }
 
+TEST(AmountsTest, FitsPartlyNeedsOneDimensionThatIsAskedFor) {
+  const Amounts held = {9000, 200, 5}, deserved = {8000, 1000, 0};
+  EXPECT_TRUE(FitsPartly(held, deserved, Amounts{3000, 100, 1}));         // memory 200 <= 1000
+  EXPECT_FALSE(FitsPartly(held, deserved, Amounts{3000, 0, 1}));          // cpu above, pods skipped
+  EXPECT_FALSE(FitsPartly(Amounts{0, 0}, Amounts{0, 0}, Amounts{0, 1}));  // both are nothing
+  EXPECT_FALSE(FitsPartly(held, deserved, Amounts{}));
+}
+
 TEST(AmountsTest, ExceedingIsStrictSkipsPodsAndOrdersScalarsByName) {
   model::ResourceLayout layout;
   layout.Intern("z.io/dev");

@@ -25,4 +25,24 @@ bool RunningWithMinimumMet(const model::JobTable& jobs, model::JobId j) {
          jobs.counts[j].Sum(model::kAllocatedStatuses) >= jobs.spec[j]->min_member;
 }
 
+model::Resource PromisedAmounts(const model::JobTable& jobs, model::JobId job) {
+  const model::ResourceLimit* minimum = MinResources(jobs, job);
+  if (minimum == nullptr) return {};
+  if (jobs.phase[job] != model::PodGroupPhase::kInqueue && !RunningWithMinimumMet(jobs, job)) {
+    return {};
+  }
+  model::Resource promised = AmountsOf(*minimum);
+  SubtractDownToZero(promised, jobs.allocated[job]);
+  SubtractDownToZero(promised, jobs.gated[job]);
+  return promised;
+}
+
+model::Resource ElasticAmounts(const model::JobTable& jobs, model::JobId job) {
+  model::Resource amounts = jobs.allocated[job];
+  if (const model::ResourceLimit* minimum = MinResources(jobs, job)) {
+    SubtractDownToZero(amounts, AmountsOf(*minimum));
+  }
+  return amounts;
+}
+
 }  // namespace hekla::plugins

@@ -27,4 +27,11 @@ void SubtractDownToZero(model::Resource& amounts, const model::Resource& what);
 // least minMember tasks in an allocated status.
 bool RunningWithMinimumMet(const model::JobTable& jobs, model::JobId j);
 
+// What queue plugins count per job. Source: spec scheduler-actions 3.5, 3.7.1.
+// The part of minResources that the job was promised (phase Inqueue, or Running with its minimum
+// met) and does not hold yet, without what gates hold back.
+model::Resource PromisedAmounts(const model::JobTable& jobs, model::JobId job);
+// max(allocated - minResources, 0); everything allocated where there is no minimum.
+model::Resource ElasticAmounts(const model::JobTable& jobs, model::JobId job);
+
 }  // namespace hekla::plugins

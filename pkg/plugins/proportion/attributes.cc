@@ -3,32 +3,6 @@
 #include <algorithm>
 
 namespace hekla::plugins {
-namespace {
-
-// max(allocated - minResources, 0); everything where there is no minimum.
-model::Resource Elastic(const model::JobTable& jobs, model::JobId job) {
-  model::Resource amounts = jobs.allocated[job];
-  if (const model::ResourceLimit* minimum = MinResources(jobs, job)) {
-    SubtractDownToZero(amounts, AmountsOf(*minimum));
-  }
-  return amounts;
-}
-
-// The part of the minimum that the job was promised and does not hold yet.
-model::Resource Promised(const model::JobTable& jobs, model::JobId job) {
-  const model::ResourceLimit* minimum = MinResources(jobs, job);
-  if (minimum == nullptr) return {};
-  if (jobs.phase[job] != model::PodGroupPhase::kInqueue && !RunningWithMinimumMet(jobs, job)) {
-    return {};
-  }
-  model::Resource promised = AmountsOf(*minimum);
-  SubtractDownToZero(promised, jobs.allocated[job]);
-  SubtractDownToZero(promised, jobs.gated[job]);
-  return promised;
-}
-
-}  // namespace
-
 void QueueAttributes::Open(framework::Session& session) {
   view_ = &session.tables();
   const size_t known = scale_.size();
@@ -37,8 +11,8 @@ void QueueAttributes::Open(framework::Session& session) {
   bool changed = known != scale_.size() || !cluster.dirty_queues().empty();
   changed |=
       ledger_.Update(*view_, cluster.dirty_jobs(), [this](model::JobId j, JobLedger<2>::Row& row) {
-        row[kInqueue] = Promised(view_->jobs, j);
-        row[kElastic] = Elastic(view_->jobs, j);
+        row[kInqueue] = PromisedAmounts(view_->jobs, j);
+        row[kElastic] = ElasticAmounts(view_->jobs, j);
       });
   total_.resize(scale_.size(), 0.0);
   for (size_t d = 0; d < total_.size(); ++d) {
