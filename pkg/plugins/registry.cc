@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "pkg/plugins/binpack/binpack_plugin.h"
+#include "pkg/plugins/capacity/capacity_plugin.h"
 #include "pkg/plugins/conformance/conformance_plugin.h"
 #include "pkg/plugins/drf/drf_plugin.h"
 #include "pkg/plugins/gang/gang_plugin.h"
@@ -45,6 +46,7 @@ framework::PluginRegistry AllPlugins() {
       {DrfPlugin::kName, MakePlain<DrfPlugin>},
       {PredicatesPlugin::kName, MakeWithDeps<PredicatesPlugin>},
       {ProportionPlugin::kName, MakePlain<ProportionPlugin>},
+      {CapacityPlugin::kName, MakeWithArguments<CapacityPlugin>},
       {NodeorderPlugin::kName, MakeWithArguments<NodeorderPlugin>},
       {BinpackPlugin::kName, MakeWithArguments<BinpackPlugin>},
   };
