@@ -63,6 +63,8 @@ class NodeColumns {
   // Every live node on its own.
   static TopologyId SelfTopology() { return TopologyId(0); }
   EligibilityId Eligibility(const EligibilityRule& rule);
+  // Makes every EligibilityId meaningless.
+  void ForgetEligibilities() { eligibilities_.clear(); }
   const uint8_t* eligible(EligibilityId id) const { return eligibilities_[id].nodes.data(); }
 
   // Lists of taints that occur, numbered; 0 is the empty list.

@@ -11,7 +11,7 @@ using model::NodeId;
 using model::TaskId;
 
 namespace {
-constexpr size_t kLogLimit = 2048;
+constexpr size_t kLogLimit = 256;
 constexpr uint64_t kUnlogged = UINT64_MAX;
 }  // namespace
 
@@ -44,6 +44,7 @@ void PodCounts::Sync() {
     namespace_generation_ = generation;
     if (uses_namespace_labels_) Reset();
   }
+  if (Outgrown()) Reset();
   if (active_ || scanned_) return;
   scanned_ = true;
   for (size_t i = 0; i < tables().tasks.size(); ++i) {
@@ -54,6 +55,21 @@ void PodCounts::Sync() {
       return;
     }
   }
+}
+
+size_t PodCounts::Cells() const {
+  size_t cells = 0;
+  for (const CountColumn& column : columns_) {
+    cells += column.count.capacity() + column.nodes.capacity() + 6 * column.log.capacity();
+  }
+  return cells;
+}
+
+// Beyond the budget, and twice what is known to be in use.
+bool PodCounts::Outgrown() {
+  const size_t cells = Cells();
+  if (cells_in_use_ == 0) cells_in_use_ = cells;
+  return cells > cell_budget_ && cells > 2 * cells_in_use_;
 }
 
 // Forgets every query; users notice by the epoch and ask again.
@@ -72,6 +88,8 @@ void PodCounts::Reset() {
   columns_.clear();
   held_.clear();
   held_index_ = {};
+  nodes_->ForgetEligibilities();
+  cells_in_use_ = 0;
   uses_namespace_labels_ = false;
 }
 

@@ -54,10 +54,15 @@ struct HeldTerm {
 //
 // Pods are first gathered into groups that no query can tell apart (labels, namespace, deletion
 // mark, own terms); a query is evaluated once per group, and each node knows its groups.
+// Queries that nobody asks for any more (selectors of jobs long gone) are dropped with all others
+// once the counts outgrow their budget: users compile theirs again when the epoch changes.
 // Threads: the session thread.
 // Cost:    a move is O(queries its group matches).
 class PodCounts {
  public:
+  // 4 bytes each.
+  static constexpr size_t kCellBudget = size_t{8} << 20;
+
   // `watched`: roles of terms of placed pods that matter to this user.
   PodCounts(NodeColumns& columns, std::vector<TermRole> watched);
   PodCounts(const PodCounts&) = delete;
@@ -86,7 +91,9 @@ class PodCounts {
   // Net change per domain since `position`; false: not known any more (assume everything).
   bool ChangesSince(ColumnId id, uint64_t position, std::vector<CountColumn::Change>& net) const;
 
-  NodeColumns& nodes() { return *nodes_; }
+  // Numbers kept in all columns, logs included.
+  size_t Cells() const;
+  void SetCellBudgetForTest(size_t cells) { cell_budget_ = cells; }
 
  private:
   struct Group {
@@ -120,6 +127,7 @@ class PodCounts {
   bool Counts(const PodQuery& query, const Group& group) const;
   void Activate();
   void Reset();
+  bool Outgrown();
   void Place(uint32_t group, model::NodeId node, int32_t delta);
   void Leave(uint32_t group);
   // `position`: of the touch log entry that goes with the change; kUnlogged: not a move.
@@ -137,6 +145,9 @@ class PodCounts {
   uint64_t stale_before_ = 0;
   uint64_t namespace_generation_ = 0;
   bool uses_namespace_labels_ = false;
+  size_t cell_budget_ = kCellBudget;
+  // Cells one session after the last reset: what is in use. 0: not known yet.
+  size_t cells_in_use_ = 0;
 
   std::vector<Group> groups_;
   std::vector<uint32_t> free_groups_;
