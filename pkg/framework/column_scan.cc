@@ -36,6 +36,17 @@ HEKLA_VECTORIZED void AddWeighted(const double* raw, double weight, double* sums
   for (size_t i = 0; i < n; ++i) sums[i] += weight * raw[i];
 }
 
+HEKLA_VECTORIZED void AddConstant(double value, double* sums, size_t n) {
+  for (size_t i = 0; i < n; ++i) sums[i] += value;
+}
+
+// How many marked values differ from `value`.
+HEKLA_VECTORIZED int64_t CountOthers(const double* raw, const uint8_t* ok, double value, size_t n) {
+  int64_t others = 0;
+  for (size_t i = 0; i < n; ++i) others += ok[i] & (raw[i] != value ? 1 : 0);
+  return others;
+}
+
 HEKLA_VECTORIZED void AddColumn(const double* other, double* sums, size_t n) {
   for (size_t i = 0; i < n; ++i) sums[i] += other[i];
 }
@@ -92,7 +103,7 @@ void ColumnScan::ApplyFilters(TaskId task, bool dense) {
   for (const Points::FilterEntry& entry : scan_->active_filters()) {
     if (IsStatic(entry)) continue;
     if (dense) {
-      answers_.assign(span_.size(), ReasonId());
+      answers_.resize(span_.size());
       entry.filter->Filter(task, span_, absl::MakeSpan(answers_));
       for (size_t i = 0; i < span_.size(); ++i) ok_[i] &= answers_[i].valid() ? 0 : 1;
       continue;
@@ -172,10 +183,10 @@ void ColumnScan::AddScorers(TaskId task, bool batch, std::vector<double>& sums) 
   for (const Points::ScorerEntry& entry : points_->scorers) {
     if (entry.batch != batch) continue;
     NodeScorer& scorer = *entry.scorer;
-    if (scorer.depends_on_candidates() && list_.empty()) ListCandidates();
-    if (!scorer.PreScore(task, scorer.depends_on_candidates() ? absl::MakeConstSpan(list_)
-                                                              : absl::Span<const NodeId>())) {
-      continue;
+    if (!scorer.PreScore(task, {})) continue;
+    if (scorer.depends_on_candidates()) {
+      if (list_.empty()) ListCandidates();
+      if (!scorer.PreScore(task, list_)) continue;
     }
     scorer.Score(task, span_, absl::MakeSpan(raw_));
     if (scorer.normalizes()) {
@@ -188,6 +199,13 @@ void ColumnScan::AddScorers(TaskId task, bool batch, std::vector<double>& sums) 
 
 // Normalised over the candidates; equal raw values next to each other are normalised once.
 void ColumnScan::AddNormalized(const NodeScorer& scorer, std::vector<double>& sums) {
+  // Mostly every candidate has the same raw score.
+  const size_t first = static_cast<size_t>(std::find(ok_.begin(), ok_.end(), 1) - ok_.begin());
+  if (const double all = raw_[first];
+      all != NodeScorer::kIgnored && CountOthers(raw_.data(), ok_.data(), all, raw_.size()) == 0) {
+    AddConstant(scorer.weight() * scorer.Normalized(all, all, all), sums.data(), sums.size());
+    return;
+  }
   double low = 0;
   double high = 0;
   bool any = false;

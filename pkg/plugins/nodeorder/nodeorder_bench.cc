@@ -70,7 +70,7 @@ void ScoreColumn(benchmark::State& state, const char* scorer, const char* pod) {
   Fill(world, static_cast<int>(state.range(0)), 8);
   const TaskId task = Candidate(world, pod);
   world.Use(std::make_unique<NodeorderPlugin>(framework::Arguments()));
-  const std::vector<NodeId> nodes = world.tables().nodes.leaves;
+  const std::vector<NodeId>& nodes = world.tables().nodes.leaves;
   std::vector<double> raw(nodes.size());
   framework::NodeScorer* found = nullptr;
   for (const auto& entry : world.session().points().scorers) {
@@ -102,7 +102,7 @@ void ScoreAll(benchmark::State& state) {
   Fill(world, static_cast<int>(state.range(0)), 8);
   const TaskId task = Candidate(world, "plain");
   world.Use(std::make_unique<NodeorderPlugin>(framework::Arguments()));
-  const std::vector<NodeId> nodes = world.tables().nodes.leaves;
+  const std::vector<NodeId>& nodes = world.tables().nodes.leaves;
   std::vector<double> scores(nodes.size());
   for (auto _ : state) {
     world.session().search().Scores(task, nodes, absl::MakeSpan(scores));

@@ -1,7 +1,6 @@
 #include "pkg/plugins/nodeorder/resource_columns.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 namespace hekla::plugins {
@@ -15,13 +14,6 @@ namespace {
 constexpr int64_t kMaxCapacity = int64_t{1} << 42;
 
 }  // namespace
-
-int64_t BalanceOfTwo(double first_used, double first_capacity, double second_used,
-                     double second_capacity) {
-  const double first = std::min(1.0, first_used / first_capacity);
-  const double second = std::min(1.0, second_used / second_capacity);
-  return static_cast<int64_t>((1 - std::abs((first - second) / 2)) * 100);
-}
 
 int64_t ResourceColumns::PositionOf(absl::Span<const NodeId> nodes, const model::Cluster& cluster) {
   const std::vector<NodeId>& leaves = cluster.tables().nodes.leaves;

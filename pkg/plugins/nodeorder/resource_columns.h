@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -45,7 +47,11 @@ class ResourceColumns {
 };
 
 // trunc(100 * (1 - deviation)) of the fractions in use of two resources.
-int64_t BalanceOfTwo(double first_used, double first_capacity, double second_used,
-                     double second_capacity);
+inline int64_t BalanceOfTwo(double first_used, double first_capacity, double second_used,
+                            double second_capacity) {
+  const double first = std::min(1.0, first_used / first_capacity);
+  const double second = std::min(1.0, second_used / second_capacity);
+  return static_cast<int64_t>((1 - std::abs((first - second) / 2)) * 100);
+}
 
 }  // namespace hekla::plugins

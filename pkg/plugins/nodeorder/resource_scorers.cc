@@ -261,11 +261,34 @@ double BalancedAllocationScorer::Exact(TaskId task, NodeId node) const {
   return Balanced(Balance(after, whole), Balance(before, whole));
 }
 
+void BalancedAllocationScorer::ScoreEach(TaskId task, absl::Span<const NodeId> nodes,
+                                         absl::Span<double> raw) const {
+  const model::NodeTable& table = context().tables().nodes;
+  const model::Resource& request = context().pod(task).request;
+  const auto cpu = static_cast<double>(request[kCpu]);
+  const auto memory = static_cast<double>(request[kMemory]);
+  const bool gpu = GpuRequest(task) != 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const int64_t* whole = table.allocatable.row(nodes[i].index());
+    if (gpu || whole[kCpu] <= 0 || whole[kMemory] <= 0) {
+      raw[i] = Exact(task, nodes[i]);
+      continue;
+    }
+    const int64_t* used = table.requested.row(nodes[i].index());
+    const auto cpu_used = static_cast<double>(used[kCpu]);
+    const auto memory_used = static_cast<double>(used[kMemory]);
+    const auto cpu_whole = static_cast<double>(whole[kCpu]);
+    const auto memory_whole = static_cast<double>(whole[kMemory]);
+    raw[i] = Balanced(BalanceOfTwo(cpu_used + cpu, cpu_whole, memory_used + memory, memory_whole),
+                      BalanceOfTwo(cpu_used, cpu_whole, memory_used, memory_whole));
+  }
+}
+
 void BalancedAllocationScorer::Score(TaskId task, absl::Span<const NodeId> nodes,
                                      absl::Span<double> raw) {
   const int64_t at = ResourceColumns::PositionOf(nodes, context().cluster());
   if (at < 0 || GpuRequest(task) != 0) {
-    for (size_t i = 0; i < nodes.size(); ++i) raw[i] = Exact(task, nodes[i]);
+    ScoreEach(task, nodes, raw);
     return;
   }
   ResourceColumns& columns = context().resources;

@@ -44,6 +44,8 @@ class BalancedAllocationScorer final : public WeightedScorer {
  private:
   int64_t GpuRequest(model::TaskId task) const;
   double Exact(model::TaskId task, model::NodeId node) const;
+  void ScoreEach(model::TaskId task, absl::Span<const model::NodeId> nodes,
+                 absl::Span<double> raw) const;
   int gpu_ = -1;                 // dimension of nvidia.com/gpu; -1: nobody has named it
   std::vector<double> percent_;  // scratch
 };
