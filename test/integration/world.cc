@@ -145,9 +145,16 @@ void World::StartScheduler(const std::string& program, const std::vector<std::st
                                         "--leader-elect=false", "-v=3"};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   scheduler_.reset();
-  absl::StatusOr<Process> process = Process::Start(program, arguments, folder_ + "/scheduler.log");
+  absl::StatusOr<Process> process =
+      Process::Start(program, arguments, absl::StrCat(folder_, "/scheduler-", starts_++, ".log"));
   ASSERT_TRUE(process.ok()) << process.status();
   scheduler_ = *std::move(process);
+}
+
+Process World::ReleaseScheduler() {
+  Process released = *std::move(scheduler_);
+  scheduler_.reset();
+  return released;
 }
 
 bool World::Until(const std::function<bool()>& condition, absl::Duration timeout) {

@@ -66,6 +66,8 @@ class World {
   // `program`: hekla-scheduler. Restarts it when it runs.
   void StartScheduler(const std::string& program, const std::vector<std::string>& flags = {});
   Process& scheduler() { return *scheduler_; }
+  // Hands the running one over; the next start is then a second one.
+  Process ReleaseScheduler();
 
   // True as soon as the condition holds; polls.
   bool Until(const std::function<bool()>& condition, absl::Duration timeout = absl::Seconds(20));
@@ -90,6 +92,7 @@ class World {
   FaultPoint faults_;
   std::unique_ptr<cmd::heklactl::HostedCluster> cluster_;
   std::optional<Process> scheduler_;
+  int starts_ = 0;
 };
 
 }  // namespace hekla::test
