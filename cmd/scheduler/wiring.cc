@@ -173,6 +173,7 @@ assembly::SchedulerGraph::Options GraphOptions(const Options& options) {
   graph.node_selector = options.node_selector;
   graph.priority_class = options.priority_class;
   graph.csi_storage = options.csi_storage;
+  graph.process_metrics = true;
   for (const auto& [gate, on] : options.feature_gates) {
     if (gate == "SchedulingGatesQueueAdmission") graph.queue_admission_gates = on;
   }

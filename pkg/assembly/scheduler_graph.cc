@@ -60,6 +60,7 @@ struct SchedulerGraph::Parts {
 };
 
 void SchedulerGraph::Parts::Build() {
+  if (options.process_metrics) metrics::AddProcessMetrics(registry);
   kube::RestClient* client = deps.client;
   if (client == nullptr) {
     own_client = std::make_unique<kube::RestClient>(

@@ -43,6 +43,8 @@ class SchedulerGraph {
     uint64_t seed = 1;
     // Watches are renewed after [min, 2 * min); a simulation of months wants them long.
     absl::Duration min_watch_time = absl::Minutes(5);
+    // CPU time, memory and so on of this process are among the metrics.
+    bool process_metrics = false;
     // Cycles run only through RunOnce, not by themselves.
     bool manual_cycles = false;
   };

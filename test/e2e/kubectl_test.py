@@ -98,7 +98,7 @@ class KubectlTest(unittest.TestCase):
     def test_a_gang_that_does_not_fit_says_why(self):
         self.kubectl("apply", "-f", "-", stdin=group("large", 2))
         for i in range(2):
-            self.kubectl("apply", "-f", "-", stdin=pod(f"large-{i}", cpu="100", group="large"))
+            self.kubectl("apply", "-f", "-", stdin=pod(f"large-{i}", cpu="5", group="large"))
 
         def told():
             conditions = self.world.get("podgroup", "large").get("status", {}).get("conditions", [])

@@ -56,10 +56,11 @@ class HollowCluster::EmbeddedApi final : public kubelet::Api {
   }
   absl::Status PutNodeLease(const Value& lease) override {
     const std::string collection = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
-    const absl::Status put =
-        Send("PUT", absl::StrCat(collection, "/", lease.At("metadata").GetString("name")),
-             "application/json", lease);
-    if (!absl::IsNotFound(put)) return put;
+    // A patch: a Lease cannot be replaced without its resource version.
+    const absl::Status patched =
+        Send("PATCH", absl::StrCat(collection, "/", lease.At("metadata").GetString("name")),
+             "application/merge-patch+json", lease);
+    if (!absl::IsNotFound(patched)) return patched;
     return Send("POST", collection, "application/json", lease);
   }
 
