@@ -8,13 +8,12 @@
 namespace hekla::framework {
 
 ReasonId ReasonTable::Intern(Code code, absl::string_view text) {
-  std::string key = absl::StrCat(static_cast<int>(code), "/", text);
-  auto [it, fresh] = index_.try_emplace(std::move(key));
-  if (fresh) {
-    it->second = ReasonId(static_cast<uint32_t>(entries_.size()));
-    entries_.push_back({code, std::string(text)});
-  }
-  return it->second;
+  absl::flat_hash_map<std::string, ReasonId>& index = index_[static_cast<size_t>(code)];
+  if (auto it = index.find(text); it != index.end()) return it->second;
+  const ReasonId id(static_cast<uint32_t>(entries_.size()));
+  index.emplace(text, id);
+  entries_.push_back({code, std::string(text)});
+  return id;
 }
 
 void FitErrors::Add(ReasonId reason, int32_t times) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,7 +40,8 @@ class ReasonTable {
     std::string text;
   };
   std::vector<Entry> entries_;
-  absl::flat_hash_map<std::string, ReasonId> index_;
+  // By code, so that a known text is found without building a key.
+  std::array<absl::flat_hash_map<std::string, ReasonId>, 6> index_;
 };
 
 // All refusals of one task as counts. `nodes` is the number of nodes that recorded at least one.

@@ -216,11 +216,13 @@ void Cluster::Impl::ApplyJobSpec(JobId job, const std::shared_ptr<const JobSpec>
   JobTable& j = t.jobs;
   const std::shared_ptr<const JobSpec> old = j.spec[job];
   j.spec[job] = spec;
-  const bool same_status = j.phase[job] == spec->phase && j.conditions[job] == spec->conditions;
-  if (!j.solo[job] && !same_status) {
-    j.phase[job] = spec->phase;
+  if (!j.solo[job]) {
+    // Conditions decide nothing: an echo of our own (times cut to seconds) must not look like news.
     j.conditions[job] = spec->conditions;
-    MarkJob(job);
+    if (j.phase[job] != spec->phase) {
+      j.phase[job] = spec->phase;
+      MarkJob(job);
+    }
   }
   // The written status must be compared with what the API server holds now.
   if (old == nullptr || old->resource_version != spec->resource_version) {

@@ -132,6 +132,25 @@ TEST(ClusterTest, EchoesOfOurOwnWritesTouchNoJob) {
   EXPECT_EQ(w.tables().tasks.spec[p], echo);
 }
 
+TEST(ClusterTest, AnEchoOfAPodGroupStatusIsNoNewsForTheJob) {
+  World w;
+  w.AddQueue("default");
+  JobSpec spec;
+  spec.name = "pg";
+  spec.queue = "default";
+  const JobId job = w.AddJob(spec);
+  w.cluster().SetPhase(job, PodGroupPhase::kInqueue);
+  w.cluster().ClearUnpublished();
+  const uint32_t generation = w.tables().jobs.generation[job];
+  spec = *w.tables().jobs.spec[job];
+  spec.phase = PodGroupPhase::kInqueue;
+  spec.conditions = {{"Unschedulable", "True", "r", "m", "1", absl::FromUnixSeconds(5)}};
+  w.AddJob(spec);
+  EXPECT_EQ(w.tables().jobs.generation[job], generation);
+  EXPECT_EQ(w.tables().jobs.conditions[job].size(), 1u);
+  EXPECT_EQ(w.cluster().unpublished_jobs(), std::vector<JobId>{job});
+}
+
 TEST(JobTest, PodsWaitForTheirPodGroupAndJobsForTheirQueue) {
   World w;
   const TaskId p = w.AddPod({.name = "p", .job = "pg"});
