@@ -12,6 +12,7 @@
 #include "pkg/plugins/predicates/predicates_plugin.h"
 #include "pkg/plugins/priority/priority_plugin.h"
 #include "pkg/plugins/proportion/proportion_plugin.h"
+#include "pkg/plugins/sla/sla_plugin.h"
 
 namespace hekla::plugins {
 namespace {
@@ -47,6 +48,7 @@ framework::PluginRegistry AllPlugins() {
       {PredicatesPlugin::kName, MakeWithDeps<PredicatesPlugin>},
       {ProportionPlugin::kName, MakePlain<ProportionPlugin>},
       {CapacityPlugin::kName, MakeWithArguments<CapacityPlugin>},
+      {SlaPlugin::kName, MakeWithArguments<SlaPlugin>},
       {NodeorderPlugin::kName, MakeWithArguments<NodeorderPlugin>},
       {BinpackPlugin::kName, MakeWithArguments<BinpackPlugin>},
   };
