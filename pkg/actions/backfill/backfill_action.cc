@@ -30,6 +30,7 @@ void BackfillAction::Collect(framework::Session& session) {
     if (session.points().job_valid(job).pass) jobs.push_back(job);
   }
   tasks_.clear();
+  if (jobs.empty()) return;
   JobQueues queues(session, jobs);
   while (!queues.empty()) {
     auto& waiting = queues.JobsOf(queues.PopQueue());

@@ -30,7 +30,7 @@ bool OffersModes(const VolumeSpec& volume, const ClaimSpec& claim) {
 }  // namespace
 
 void VolumeBindingFilter::Open(framework::ReasonTable& reasons) {
-  for (uint8_t mask = 1; mask < reasons_.size(); ++mask) {
+  for (uint8_t mask = 1; reasons_of_ != &reasons && mask < reasons_.size(); ++mask) {
     std::vector<absl::string_view> parts;
     if (mask & kNodeAffinity)
       parts.push_back("node(s) didn't match PersistentVolume's node affinity");
@@ -43,6 +43,7 @@ void VolumeBindingFilter::Open(framework::ReasonTable& reasons) {
     reasons_[mask] =
         reasons.Intern(Code::kUnschedulableAndUnresolvable, absl::StrJoin(parts, ", "));
   }
+  reasons_of_ = &reasons;
   if (!started_) {
     started_ = true;
     ReserveAnew();

@@ -73,6 +73,7 @@ class VolumeBindingFilter final : public PredicateFilter {
   VolumeView* view_;
   VolumeBindingOptions options_;
   std::array<framework::ReasonId, 16> reasons_;
+  const framework::ReasonTable* reasons_of_ = nullptr;  // the table they are in
   bool started_ = false;
   uint64_t seen_generation_ = UINT64_MAX;
   uint64_t changed_at_ = 0;  // position of the touch log up to which kept answers are stale
