@@ -57,9 +57,11 @@ Int128 ToNano(absl::string_view digits, int64_t exponent10, int exponent2) {
   // Digits that are rounded away anyway, and numbers beyond any range.
   if (static_cast<int64_t>(digits.size()) + exponent10 > 30) return kMaxNano;
   if (exponent2 == 0 && static_cast<int64_t>(digits.size()) + exponent10 <= 0) return 1;
-  // At most 38 digits fit; a longer tail only matters as "not zero".
+  // A longer tail only matters as "not zero". Decimal amounts keep every digit that can be in
+  // range; the binary family leaves room for its shift.
+  const size_t kept = exponent2 == 0 ? 30 : 20;
   bool tail = false;
-  while (digits.size() > 20) {
+  while (digits.size() > kept) {
     tail = tail || digits.back() != '0';
     digits.remove_suffix(1);
     ++exponent10;
@@ -71,7 +73,8 @@ Int128 ToNano(absl::string_view digits, int64_t exponent10, int exponent2) {
     value *= 10;
     --exponent10;
   }
-  // value < 2^95 here; a product with 2^60 would overflow, so shift in steps and divide in between.
+  // value < 2^100 here; a product with 2^60 would overflow, so shift in steps and divide in
+  // between.
   Int128 rest = tail ? 1 : 0;
   const auto divide = [&] {
     if (value % 10 != 0) rest = 1;

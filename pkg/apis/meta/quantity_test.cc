@@ -19,6 +19,12 @@ std::string Canonical(absl::string_view text) {
   return q.ok() ? q->ToString() : std::string(q.status().message());
 }
 
+TEST(QuantityTest, LongDecimalAmountsKeepEveryDigit) {
+  const absl::StatusOr<Quantity> quantity = Quantity::Parse("-110045198658926001152m");
+  ASSERT_TRUE(quantity.ok());
+  EXPECT_EQ(quantity->ToString(), "-110045198658926001152m");
+}
+
 TEST(QuantityTest, CanonicalForm) {
   struct Case {
     const char* text;
