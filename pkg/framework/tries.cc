@@ -42,6 +42,12 @@ bool Tries::Worth(JobId job, bool* pipelined) const {
          (cluster.has_coupled_pods() && note.tried_arrivals != cluster.arrivals());
 }
 
+void Tries::TryAgain(JobId job) {
+  Session::State& state = session_.state();
+  std::erase(state.tries, job);
+  NoteOf(session_, job).tried = false;
+}
+
 void Tries::MarkBlocked(JobId job, TaskId task) {
   Session::State::JobNote& note = NoteOf(session_, job);
   note.blocked = task;

@@ -16,6 +16,9 @@ class Tries {
   // False: nothing has happened since the job's last try that could change its outcome. `pipelined`
   // says whether that try ended with reservations, which only a new try can renew.
   bool Worth(model::JobId job, bool* pipelined) const;
+  // Its try of this session does not count: it holds room that the session takes back at its close,
+  // and must hold it in every session so that others are decided as if it did.
+  void TryAgain(model::JobId job);
   // Its try placed nothing because no node took `task`, and all others tried were of its class.
   void MarkBlocked(model::JobId job, model::TaskId task);
   // A job that is worth trying, but was blocked, is unchanged, and no node takes its class now: the

@@ -22,11 +22,25 @@ bool HasTopology(const model::JobSpec& spec) {
   return false;
 }
 
+// Whether pods that others place in this very session could make room for the job: it wants to be
+// near other pods, or spread evenly among them.
+bool LooksAtOthers(const Session& session, JobId job) {
+  const model::Tables& t = session.tables();
+  for (const model::TaskId task : t.jobs.tasks[job]) {
+    if (t.tasks.status[task] != model::TaskStatus::kPending) continue;
+    const model::PodTemplate& pod = *t.tasks.pod[task];
+    if (!pod.affinity.empty() || !pod.spread.empty()) return true;
+  }
+  return false;
+}
+
 // Leaves out jobs that would fare as they did the last time. One that only holds reservations must
-// renew them as soon as anybody else gets a chance to take their room.
+// renew them as soon as anybody else gets a chance to take their room, and one that looks at other
+// pods may be helped by anybody else.
 void DropHopeless(Session& session, std::vector<JobId>& jobs) {
   bool anybody = false;
   std::vector<JobId> holding;
+  const bool coupled = session.cluster().has_coupled_pods();
   framework::Tries tries(session);
   std::erase_if(jobs, [&](JobId job) {
     bool pipelined = false;
@@ -34,7 +48,7 @@ void DropHopeless(Session& session, std::vector<JobId>& jobs) {
       anybody = true;
       return false;
     }
-    if (pipelined) holding.push_back(job);
+    if (pipelined || (coupled && LooksAtOthers(session, job))) holding.push_back(job);
     return true;
   });
   if (anybody) jobs.insert(jobs.end(), holding.begin(), holding.end());

@@ -68,6 +68,14 @@ void BackfillAction::Execute(framework::Session& session, const framework::Argum
     errors = FitErrors();
     session.search().Explain(task, NodeSet(), options, errors);
   }
+  // What was placed for a gang that is not ready holds its room until the session closes.
+  JobId last;
+  for (TaskId task : tasks_) {
+    const JobId job = session.tables().tasks.job[task];
+    if (job == last || session.tables().tasks.status[task] != TaskStatus::kAllocated) continue;
+    last = job;
+    framework::Tries(session).TryAgain(job);
+  }
 }
 
 }  // namespace hekla::actions
