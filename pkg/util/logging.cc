@@ -2,6 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "absl/synchronization/mutex.h"
 #include "glog/logging.h"
 
 namespace hekla::util {
@@ -49,6 +50,10 @@ void AddLogFlags(FlagSet& flags, LogOptions* options) {
 }
 
 void StartLogging(absl::string_view program, const LogOptions& options) {
+#ifdef NDEBUG
+  // The packaged abseil looks for lock cycles at every lock unless it is told not to.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+#endif
   FLAGS_logtostderr = options.to_stderr;
   FLAGS_alsologtostderr = options.also_to_stderr;
   FLAGS_log_dir = options.directory;

@@ -22,7 +22,8 @@ struct LogOptions {
 // has no counterpart for are accepted and without effect.
 void AddLogFlags(FlagSet& flags, LogOptions* options);
 
-// Starts glog with klog-like lines. Once per process, before the first log line that matters.
+// Starts glog with klog-like lines, and settles what else is of the process (release builds: no
+// search for lock cycles). Once per process, before the first log line that matters.
 void StartLogging(absl::string_view program, const LogOptions& options);
 
 }  // namespace hekla::util
