@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # Builds everything and runs the tests.
-# usage: scripts/test.sh [--sanitize | --ci]
+# usage: scripts/test.sh [--sanitize]
 #   (nothing)    all tests under the preset dev
 #   --sanitize   also all tests under asan (address, undefined) and tsan (thread)
-#   --ci         also the unit and scenario tests under asan
 # The last lines are ctest's own closing lines of each run. Exit code 0: everything passed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,6s/^# \{0,1\}//p' "$0"; }
 
 mode=""
 case "${1:-}" in
   "") ;;
-  --sanitize | --ci) mode=$1 ;;
+  --sanitize) mode=$1 ;;
   -h | --help) usage; exit 0 ;;
   *) usage >&2; exit 2 ;;
 esac
@@ -42,17 +41,11 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
 
-# The comparison with the reference scheduler: random clusters per run.
-if [[ $mode == --ci ]]; then export HEKLA_PROPERTY_CLUSTERS=${HEKLA_PROPERTY_CLUSTERS:-10000}; fi
 run dev
-unset HEKLA_PROPERTY_CLUSTERS
-case $mode in
-  --sanitize)
-    run asan
-    run tsan
-    ;;
-  --ci) run asan -L 'unit|scenario' ;;
-esac
+if [[ $mode == --sanitize ]]; then
+  run asan
+  run tsan
+fi
 
 for ((i = 0; i < ${#closings[@]}; i += 2)); do
   echo
