@@ -41,6 +41,15 @@ absl::Status CheckObject(const Resource& resource, const ObjectName& object) {
   return absl::OkStatus();
 }
 
+RestRequest ObjectRequest(absl::string_view method, const Resource& resource,
+                          const ObjectName& object) {
+  RestRequest request;
+  request.method = std::string(method);
+  request.path = resource.ObjectPath(object.ns, object.name, object.subresource);
+  request.subject = Subject(resource, object.name);
+  return request;
+}
+
 void AddListQuery(const ListOptions& options, RestRequest& request) {
   const auto add = [&request](absl::string_view key, const std::string& value) {
     if (!value.empty()) request.query.emplace_back(key, value);
@@ -77,10 +86,7 @@ void ResourceClient::Get(const ObjectName& object, Done done) const {
   if (absl::Status s = CheckObject(resource_, object); !s.ok()) {
     return FailLater(*client_, std::move(done), s);
   }
-  RestRequest request;
-  request.method = "GET";
-  request.path = resource_.ObjectPath(object.ns, object.name, object.subresource);
-  request.subject = Subject(resource_, object.name);
+  RestRequest request = ObjectRequest("GET", resource_, object);
   SendObject(std::move(request), std::move(done));
 }
 
@@ -111,10 +117,7 @@ void ResourceClient::Update(const ObjectName& name, const Value& object, Done do
   if (absl::Status s = CheckObject(resource_, name); !s.ok()) {
     return FailLater(*client_, std::move(done), s);
   }
-  RestRequest request;
-  request.method = "PUT";
-  request.path = resource_.ObjectPath(name.ns, name.name, name.subresource);
-  request.subject = Subject(resource_, name.name);
+  RestRequest request = ObjectRequest("PUT", resource_, name);
   request.body = apis::json::Dump(object);
   SendObject(std::move(request), std::move(done));
 }
@@ -124,10 +127,7 @@ void ResourceClient::Patch(const ObjectName& name, PatchType type, const Value& 
   if (absl::Status s = CheckObject(resource_, name); !s.ok()) {
     return FailLater(*client_, std::move(done), s);
   }
-  RestRequest request;
-  request.method = "PATCH";
-  request.path = resource_.ObjectPath(name.ns, name.name, name.subresource);
-  request.subject = Subject(resource_, name.name);
+  RestRequest request = ObjectRequest("PATCH", resource_, name);
   request.content_type = std::string(ContentType(type));
   request.body = apis::json::Dump(patch);
   SendObject(std::move(request), std::move(done));
@@ -137,10 +137,7 @@ void ResourceClient::Delete(const ObjectName& name, const DeleteOptions& options
   if (absl::Status s = CheckObject(resource_, name); !s.ok()) {
     return FailLater(*client_, std::move(done), s);
   }
-  RestRequest request;
-  request.method = "DELETE";
-  request.path = resource_.ObjectPath(name.ns, name.name, name.subresource);
-  request.subject = Subject(resource_, name.name);
+  RestRequest request = ObjectRequest("DELETE", resource_, name);
   Value body = Value::MakeObject({{"kind", "DeleteOptions"}, {"apiVersion", "v1"}});
   if (options.grace_period_seconds.has_value()) {
     body.Set("gracePeriodSeconds", static_cast<long>(*options.grace_period_seconds));
@@ -170,10 +167,7 @@ void ResourceClient::PostSubresource(const ObjectName& name, std::string body,
   if (absl::Status s = CheckObject(resource_, name); !s.ok()) {
     return FailLater(*client_, std::move(done), s);
   }
-  RestRequest request;
-  request.method = "POST";
-  request.path = resource_.ObjectPath(name.ns, name.name, name.subresource);
-  request.subject = Subject(resource_, name.name);
+  RestRequest request = ObjectRequest("POST", resource_, name);
   request.body = std::move(body);
   client_->Send(
       std::move(request),
