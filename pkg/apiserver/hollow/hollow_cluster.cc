@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/apiserver/status/api_status.h"
 #include "pkg/http/message.h"
 
 namespace hekla::apiserver::hollow {
@@ -13,19 +14,8 @@ using apis::json::Value;
 
 absl::Status ToStatus(const http::Response& response) {
   if (response.status < 300) return absl::OkStatus();
-  switch (response.status) {
-    case 404:
-      return absl::NotFoundError(response.body);
-    case 409:
-      return absl::AbortedError(response.body);
-    case 410:
-      return absl::OutOfRangeError(response.body);
-    case 400:
-    case 422:
-      return absl::InvalidArgumentError(response.body);
-    default:
-      return absl::InternalError(response.body);
-  }
+  auto failure = apis::json::Parse(response.body);
+  return failure.ok() ? ApiError(*std::move(failure)) : absl::InternalError(response.body);
 }
 
 std::string PodPath(absl::string_view ns, absl::string_view name) {
