@@ -32,7 +32,8 @@ struct ListFilter {
 
 // The local copies of the kinds that a process reads, each kept by an informer per watched
 // namespace, with indexes by controller and by chosen labels.
-// Threads: reads from any. AddKind before Start. AddHandler, Start and Stop on the io executor, or
+// Threads: reads from any. AddKind before Start. AddHandler, WhenSynced, Start and Stop on the io
+// executor, or
 //          while it stands still.
 // Order:   lists come by creation time, then namespace and name.
 // Errors:  kNotFound `PLURAL.GROUP "NAME" not found`; kFailedPrecondition for a kind that was not
@@ -68,6 +69,9 @@ class Cache {
   bool Has(const kube::Resource& resource) const;
   // Called for every namespace's informer; on_synced comes once, after the last of them.
   void AddHandler(const kube::Resource& resource, kube::Handler<apis::json::Value> handler);
+  // Calls `synced` once all kinds that were added so far have synced: at once, or on the io
+  // executor.
+  void WhenSynced(std::function<void()> synced);
   void Start();
   void Stop();
 

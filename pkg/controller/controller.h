@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -89,7 +90,8 @@ class Controller {
   QueueMetrics queue_metrics_;
   std::unique_ptr<PriorityQueue> queue_;
   std::vector<Source> sources_;
-  std::shared_ptr<int> unsynced_;  // sources without their initial list
+  std::atomic<bool> started_ = false;
+  std::shared_ptr<std::atomic<int>> unsynced_;  // sources without their initial list
 };
 
 }  // namespace hekla::controller

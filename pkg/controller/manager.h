@@ -41,7 +41,8 @@ class Manager {
     kube::LeaderElector::Options options = {};
   };
 
-  // Deps must outlive the manager. Without an election this process always leads.
+  // Deps must outlive the manager, which goes while `io` stands still. Without an election this
+  // process always leads.
   Manager(Deps deps, std::optional<Election> election);
   ~Manager();
   Manager(const Manager&) = delete;
@@ -50,8 +51,8 @@ class Manager {
   // Borrowed; before Start.
   void Add(Controller* controller);
   void Start();
-  // Workers get no further keys. Running reconciles, which are the caller's threads, end by
-  // themselves; the lease is kept until `ReleaseLease`.
+  // Workers get no further keys; running reconciles, on the caller's threads, end by themselves.
+  // The lease is kept.
   void StopWork();
   // Ends caches and the election. The lease is given away only if the election says so. `done`
   // comes on the election's executor, or on `io` without one.
@@ -65,8 +66,9 @@ class Manager {
 
  private:
   void Lead();
-  void StartControllersWhenSynced();
-  void BeginWhenSourcesSynced();
+  // All caches are complete: sources queue what is there, and workers may begin. On io.
+  void Begin();
+  void Complain();
 
   const Deps deps_;
   std::optional<Election> election_;
@@ -75,9 +77,9 @@ class Manager {
   std::atomic<bool> leading_ = false;
   std::atomic<bool> working_ = false;
   std::atomic<bool> stopping_ = false;
-  bool sources_started_ = false;  // on io
-  util::Executor::TimerId poll_ = 0;
-  std::shared_ptr<bool> alive_;
+  util::Executor::TimerId complaint_ = 0;  // on io
+  std::shared_ptr<metrics::Gauge> leader_gauge_;
+  const std::shared_ptr<bool> alive_;
 };
 
 }  // namespace hekla::controller

@@ -79,7 +79,8 @@ class PriorityQueue {
 
   // Deps must outlive the queue.
   explicit PriorityQueue(Deps deps);
-  // As ShutDown; what is still asked for is not answered any more.
+  // As ShutDown; what is still asked for is not answered any more. The executor stands still, or
+  // calls this itself.
   ~PriorityQueue();
   PriorityQueue(const PriorityQueue&) = delete;
   PriorityQueue& operator=(const PriorityQueue&) = delete;

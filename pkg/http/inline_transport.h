@@ -11,7 +11,7 @@ namespace hekla::http {
 // A Transport whose server is a Handler in the same process and which answers *inside* Send: the
 // whole exchange is over when the call returns, so that a caller that waits for its answer needs no
 // second thread. For single-threaded drivers: simulation, conformance runs, tests.
-// Streams are refused; watches go through a LoopbackTransport beside it.
+// There are no streams; watches go through a LoopbackTransport beside it.
 // Under a kube::RestClient: without an authorizer, with qps 0 and max_retries 0 (a wait for a token
 // or a retry would never end).
 // Threads: one.
@@ -28,7 +28,7 @@ class InlineTransport final : public Transport {
 
   // Errors: kDeadlineExceeded where the handler did not answer at once; otherwise as Transport.
   void Send(Request request, absl::Duration timeout, ResponseCallback done) override;
-  // Ends at once with kUnimplemented; the observer hears nothing.
+  // Opens nothing; the observer hears nothing.
   std::unique_ptr<Stream> OpenStream(Request request, absl::Duration idle_timeout,
                                      StreamObserver* observer) override;
 
