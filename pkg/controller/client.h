@@ -33,6 +33,10 @@ class Client {
   // --- Past the cache ---
   virtual absl::StatusOr<Value> GetLive(const kube::Resource& resource, absl::string_view ns,
                                         absl::string_view name) = 0;
+  // The whole list of one namespace, for decisions that must not rest on a cache that lags.
+  virtual absl::StatusOr<std::vector<Value>> ListLive(const kube::Resource& resource,
+                                                      absl::string_view ns,
+                                                      const kube::ListOptions& selection) = 0;
 
   // --- Writes; each returns the object as the server answered it ---
   // Namespace and name are taken from the object's metadata.
@@ -71,6 +75,8 @@ class ApiClient final : public Client {
                                               const ListFilter& filter) override;
   absl::StatusOr<Value> GetLive(const kube::Resource& resource, absl::string_view ns,
                                 absl::string_view name) override;
+  absl::StatusOr<std::vector<Value>> ListLive(const kube::Resource& resource, absl::string_view ns,
+                                              const kube::ListOptions& selection) override;
   absl::StatusOr<Value> Create(const kube::Resource& resource, const Value& object) override;
   absl::StatusOr<Value> Update(const kube::Resource& resource, const Value& object) override;
   absl::StatusOr<Value> UpdateStatus(const kube::Resource& resource, const Value& object) override;

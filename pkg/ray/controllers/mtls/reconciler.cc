@@ -1,0 +1,192 @@
+#include "pkg/ray/controllers/mtls/reconciler.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "pkg/apis/meta/time.h"
+#include "pkg/apis/ray/event_reasons.h"
+#include "pkg/controller/object_helpers.h"
+#include "pkg/kube/api_status.h"
+#include "pkg/ray/builders/mtls.h"
+#include "pkg/ray/builders/names.h"
+#include "pkg/ray/controllers/common/kinds.h"
+#include "pkg/util/status_macros.h"
+
+namespace hekla::ray::controllers::mtls {
+namespace {
+
+using apis::json::Value;
+using apis::ray::RayCluster;
+using controller::ObjectPtr;
+using controller::Result;
+
+constexpr absl::string_view kNodeTypes[] = {apis::ray::kHeadNode, apis::ray::kWorkerNode};
+
+absl::StatusOr<ObjectPtr> GetIfThere(controller::Client& client, const kube::Resource& resource,
+                                     const std::string& ns, const std::string& name) {
+  absl::StatusOr<ObjectPtr> found = client.Get(resource, ns, name);
+  if (!found.ok() && kube::IsNotFound(found.status())) return ObjectPtr();
+  return found;
+}
+
+absl::StatusOr<std::vector<std::string>> Addresses(controller::Client& client,
+                                                   const RayCluster& cluster,
+                                                   absl::string_view node_type) {
+  controller::ListFilter filter;
+  filter.ns = cluster.ns();
+  for (const auto& [key, value] : builders::NodeTypeSelector(cluster.name(), node_type)) {
+    filter.labels.emplace_back(key, value);
+  }
+  HEKLA_ASSIGN_OR_RETURN(const std::vector<ObjectPtr> pods, client.List(Pods(), filter));
+  std::vector<const Value*> borrowed;
+  for (const ObjectPtr& pod : pods) borrowed.push_back(pod.get());
+  return builders::LeafIps(borrowed);
+}
+
+}  // namespace
+
+absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request) {
+  HEKLA_ASSIGN_OR_RETURN(const ObjectPtr object,
+                         GetIfThere(*deps_.client, RayClusters(), request.ns, request.name));
+  if (object == nullptr) return Result();
+  const absl::StatusOr<RayCluster> cluster = apis::ray::DecodeRayCluster(*object);
+  if (!cluster.ok() || cluster->metadata.terminating() || !apis::ray::ManagedByUs(*cluster) ||
+      !apis::ray::TlsEnabled(*cluster)) {
+    return Result();
+  }
+  const absl::Status kept = KeepAll(*object, *cluster);
+  if (!kept.ok()) {
+    // A conflict only says that the cache lagged.
+    if (!kube::IsConflict(kept)) {
+      deps_.events->Emit(*object, {apis::ray::kEventWarning, apis::ray::kMtlsFailedToReconcile,
+                                   apis::ray::kActionReconcile,
+                                   absl::StrCat("Failed to reconcile mTLS certificates: ",
+                                                absl::string_view(kept.message()))});
+    }
+    return kept;
+  }
+  HEKLA_ASSIGN_OR_RETURN(const bool ready, AllReady(*cluster));
+  if (!ready) {
+    deps_.events->Emit(*object, {apis::ray::kEventNormal, apis::ray::kMtlsCertsNotReady,
+                                 apis::ray::kActionReconcile,
+                                 "Waiting for cert-manager to issue mTLS certificates"});
+    return Result::After(kNotReadyInterval);
+  }
+  deps_.events->Emit(
+      *object, {apis::ray::kEventNormal, apis::ray::kMtlsPkiReady, apis::ray::kActionReconcile,
+                "mTLS PKI is ready: CA, head, and worker certificates issued"});
+  WarnOfExpiry(*object, *cluster);
+  return Result::After(kReadyInterval);
+}
+
+absl::Status Reconciler::KeepAll(const Value& object, const RayCluster& cluster) {
+  HEKLA_RETURN_IF_ERROR(CreateMissing(Issuers(), builders::BuildSelfSignedIssuer(cluster)));
+  HEKLA_RETURN_IF_ERROR(CreateMissing(Certificates(), builders::BuildCaCertificate(cluster)));
+  HEKLA_RETURN_IF_ERROR(CreateMissing(Issuers(), builders::BuildCaIssuer(cluster)));
+  for (absl::string_view node_type : kNodeTypes) {
+    HEKLA_RETURN_IF_ERROR(KeepLeaf(object, cluster, node_type));
+  }
+  HEKLA_RETURN_IF_ERROR(AdoptSecret(cluster, builders::CaSecretName(cluster),
+                                    builders::CaCertificateName(cluster.name())));
+  for (absl::string_view node_type : kNodeTypes) {
+    HEKLA_RETURN_IF_ERROR(AdoptSecret(cluster, builders::LeafSecretName(cluster.name(), node_type),
+                                      builders::LeafCertificateName(cluster.name(), node_type)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Reconciler::CreateMissing(const kube::Resource& resource, const Value& wanted) {
+  HEKLA_ASSIGN_OR_RETURN(
+      const ObjectPtr live,
+      GetIfThere(*deps_.client, resource, std::string(controller::NamespaceOf(wanted)),
+                 std::string(controller::NameOf(wanted))));
+  if (live != nullptr) return absl::OkStatus();
+  const absl::Status created = deps_.client->Create(resource, wanted).status();
+  return kube::IsAlreadyExists(created) ? absl::OkStatus() : created;
+}
+
+absl::Status Reconciler::KeepLeaf(const Value& object, const RayCluster& cluster,
+                                  absl::string_view node_type) {
+  HEKLA_ASSIGN_OR_RETURN(const std::vector<std::string> ips,
+                         Addresses(*deps_.client, cluster, node_type));
+  const Value wanted = builders::BuildLeafCertificate(cluster, node_type, ips, options_.build);
+  HEKLA_ASSIGN_OR_RETURN(const ObjectPtr live,
+                         GetIfThere(*deps_.client, Certificates(), cluster.ns(),
+                                    std::string(controller::NameOf(wanted))));
+  if (live == nullptr) {
+    const absl::Status created = deps_.client->Create(Certificates(), wanted).status();
+    return kube::IsAlreadyExists(created) ? absl::OkStatus() : created;
+  }
+  if (!builders::LeafNeedsUpdate(*live, wanted)) return absl::OkStatus();
+  HEKLA_RETURN_IF_ERROR(
+      deps_.client->Update(Certificates(), builders::UpdatedLeaf(*live, wanted)).status());
+  deps_.events->Emit(object, {apis::ray::kEventNormal, apis::ray::kMtlsCertificatesUpdated,
+                              apis::ray::kActionUpdate,
+                              absl::StrCat("Updated ", node_type, " certificate SANs (IPs: [",
+                                           absl::StrJoin(ips, " "), "])")});
+  return absl::OkStatus();
+}
+
+// The secret goes with its certificate.
+absl::Status Reconciler::AdoptSecret(const RayCluster& cluster, const std::string& secret,
+                                     const std::string& certificate) {
+  HEKLA_ASSIGN_OR_RETURN(const ObjectPtr cached,
+                         GetIfThere(*deps_.client, Secrets(), cluster.ns(), secret));
+  HEKLA_ASSIGN_OR_RETURN(const ObjectPtr owner,
+                         GetIfThere(*deps_.client, Certificates(), cluster.ns(), certificate));
+  if (cached == nullptr || owner == nullptr) return absl::OkStatus();
+  Value owned = *cached;
+  HEKLA_RETURN_IF_ERROR(controller::SetOwnerReference(*owner, Certificates(), owned));
+  if (owned == *cached) return absl::OkStatus();
+  // The cache does not keep what is secret.
+  absl::StatusOr<Value> live = deps_.client->GetLive(Secrets(), cluster.ns(), secret);
+  if (!live.ok()) return kube::IsNotFound(live.status()) ? absl::OkStatus() : live.status();
+  HEKLA_RETURN_IF_ERROR(controller::SetOwnerReference(*owner, Certificates(), *live));
+  return deps_.client->Update(Secrets(), *live).status();
+}
+
+absl::StatusOr<bool> Reconciler::AllReady(const RayCluster& cluster) {
+  std::vector<std::string> names = {builders::CaCertificateName(cluster.name())};
+  for (absl::string_view node_type : kNodeTypes) {
+    names.push_back(builders::LeafCertificateName(cluster.name(), node_type));
+  }
+  for (const std::string& name : names) {
+    HEKLA_ASSIGN_OR_RETURN(const ObjectPtr certificate,
+                           GetIfThere(*deps_.client, Certificates(), cluster.ns(), name));
+    if (certificate == nullptr || !builders::CertificateReady(*certificate)) return false;
+  }
+  return true;
+}
+
+void Reconciler::WarnOfExpiry(const Value& object, const RayCluster& cluster) {
+  const std::pair<absl::string_view, std::string> certificates[] = {
+      {"head", builders::LeafCertificateName(cluster.name(), apis::ray::kHeadNode)},
+      {"worker", builders::LeafCertificateName(cluster.name(), apis::ray::kWorkerNode)},
+      {"CA", builders::CaCertificateName(cluster.name())}};
+  for (const auto& [title, name] : certificates) {
+    const auto certificate = GetIfThere(*deps_.client, Certificates(), cluster.ns(), name);
+    if (!certificate.ok() || *certificate == nullptr) continue;
+    const absl::Time expiry = builders::CertificateExpiry(**certificate);
+    if (!apis::meta::IsSet(expiry) || expiry - deps_.clock->Now() >= kExpiryWarning) continue;
+    deps_.events->Emit(object, {apis::ray::kEventWarning, apis::ray::kMtlsCertificateExpiringSoon,
+                                apis::ray::kActionReconcile,
+                                absl::StrCat("The ", title, " certificate ", name, " expires at ",
+                                             apis::meta::TimeToString(expiry))});
+  }
+}
+
+std::vector<controller::Source> Sources() {
+  controller::Source own;
+  own.resource = RayClusters();
+  own.handler = controller::EnqueueSelf();
+  std::vector<controller::Source> sources = {std::move(own)};
+  for (const kube::Resource* child : {&Issuers(), &Certificates()}) {
+    controller::Source source;
+    source.resource = *child;
+    source.handler = controller::EnqueueOwner(
+        {.group = std::string(apis::ray::kGroup), .kind = std::string(apis::ray::kRayClusterKind)});
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+}  // namespace hekla::ray::controllers::mtls

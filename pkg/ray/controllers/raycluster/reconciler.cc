@@ -1,0 +1,214 @@
+#include "pkg/ray/controllers/raycluster/reconciler.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "glog/logging.h"
+#include "pkg/apis/ray/event_reasons.h"
+#include "pkg/controller/object_helpers.h"
+#include "pkg/kube/api_status.h"
+#include "pkg/ray/builders/names.h"
+#include "pkg/ray/controllers/common/kinds.h"
+#include "pkg/ray/controllers/raycluster/status.h"
+#include "pkg/util/status_macros.h"
+
+namespace hekla::ray::controllers::raycluster {
+namespace {
+
+using apis::json::Value;
+using controller::ObjectPtr;
+using controller::Result;
+
+// After a status that was written, and after a service was made that the status needs.
+constexpr absl::Duration kSoon = absl::Seconds(2);
+constexpr size_t kSuffixLength = 5;
+
+bool CreatesPods(const Plan& plan) {
+  return std::any_of(plan.writes.begin(), plan.writes.end(), [](const Write& write) {
+    return write.verb == Write::Verb::kCreate && write.resource == &Pods();
+  });
+}
+
+}  // namespace
+
+Reconciler::Reconciler(Deps deps, ClusterOptions options)
+    : deps_(std::move(deps)),
+      options_(std::move(options)),
+      born_(deps_.clock->Now()),
+      random_(deps_.seed) {}
+
+Reconciler::~Reconciler() = default;
+
+absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request) {
+  HEKLA_ASSIGN_OR_RETURN(ObjectPtr object,
+                         GetIfThere(*deps_.client, RayClusters(), request.ns, request.name));
+  if (object == nullptr) {
+    expectations_.Forget(request.Key());
+    if (deps_.metrics != nullptr) deps_.metrics->Forget(request.ns, request.name);
+    return Result();
+  }
+  absl::StatusOr<apis::ray::RayCluster> cluster = apis::ray::DecodeRayCluster(*object);
+  if (!cluster.ok()) return Refuse(object, cluster.status());
+  if (!apis::ray::ManagedByUs(*cluster)) return Result();
+  // Validation comes before all reads: an invalid cluster costs nothing.
+  if (auto result = Validate(*object, *cluster); result.has_value()) return *std::move(result);
+
+  HEKLA_ASSIGN_OR_RETURN(Observed observed, Observe(*deps_.client, options_, deps_.batch,
+                                                    std::move(object), *std::move(cluster)));
+  PlanInput input = MakeInput(observed);
+  Plan plan = MakePlan(observed, input);
+  if (CreatesPods(plan) && MustLookPastCache(observed)) {
+    HEKLA_RETURN_IF_ERROR(LookPastCache(observed, input));
+    plan = MakePlan(observed, input);
+  }
+  const ApplyDeps apply{deps_.client, deps_.events, deps_.clock, &expectations_};
+  const Outcome outcome = ApplyPlan(apply, observed, plan);
+  if (outcome.uncertain) {
+    absl::MutexLock lock(&mutex_);
+    uncertain_.insert(observed.cluster.metadata.uid);
+  }
+  if (plan.status) return Conclude(std::move(observed), outcome);
+  if (outcome.error.has_value()) return outcome.error->status;
+  return Result::After(plan.requeue);
+}
+
+absl::StatusOr<Result> Reconciler::Refuse(const ObjectPtr& object, const absl::Status& why) {
+  deps_.events->Emit(
+      *object,
+      {apis::ray::kEventWarning, apis::ray::kInvalidSpec, apis::ray::kActionValidate,
+       absl::StrCat("The RayCluster spec is invalid ", controller::NamespaceOf(*object), "/",
+                    controller::NameOf(*object), ": ", absl::string_view(why.message()))});
+  return Result();
+}
+
+std::optional<absl::StatusOr<Result>> Reconciler::Validate(const Value& object,
+                                                           const apis::ray::RayCluster& cluster) {
+  const apis::ray::ValidationResult result =
+      apis::ray::ValidateRayCluster(cluster, options_.gates, options_.cert_manager_present);
+  const auto emit = [&](const apis::ray::Finding& finding) {
+    deps_.events->Emit(object, {apis::ray::kEventWarning, finding.reason,
+                                apis::ray::kActionValidate, finding.note});
+  };
+  if (result.warning.has_value()) emit(*result.warning);
+  if (!result.failure.has_value()) return std::nullopt;
+  emit(*result.failure);
+  if (result.retry) {
+    return absl::StatusOr<Result>(absl::FailedPreconditionError(result.failure->note));
+  }
+  return absl::StatusOr<Result>(Result());
+}
+
+PlanInput Reconciler::MakeInput(const Observed& observed) {
+  PlanInput input;
+  input.options = &options_;
+  input.batch = deps_.batch;
+  input.now = deps_.clock->Now();
+  input.secret_bytes = deps_.secret_bytes;
+  input.replica_suffix = [this] {
+    static constexpr absl::string_view kLetters = "bcdfghjklmnpqrstvwxz2456789";
+    absl::MutexLock lock(&mutex_);
+    std::string out;
+    while (out.size() < kSuffixLength) out += kLetters[random_.Below(kLetters.size())];
+    return out;
+  };
+  const std::string cluster = observed.cluster.metadata.Key();
+  const auto in_cache = [this, &observed](const std::string& pod) {
+    return deps_.client->Get(Pods(), observed.cluster.ns(), pod).ok();
+  };
+  std::vector<std::string> groups = {""};
+  for (const auto& group : observed.cluster.spec.worker_groups) groups.push_back(group.group_name);
+  for (const std::string& group : groups) {
+    if (!expectations_.Satisfied(cluster, group, in_cache, input.now)) input.waiting.insert(group);
+  }
+  return input;
+}
+
+bool Reconciler::MustLookPastCache(const Observed& observed) {
+  const apis::meta::ObjectMeta& metadata = observed.cluster.metadata;
+  absl::MutexLock lock(&mutex_);
+  if (uncertain_.contains(metadata.uid)) return true;
+  // Creation times are whole seconds.
+  return metadata.creation_timestamp < born_ - absl::Seconds(1) &&
+         !verified_.contains(metadata.uid);
+}
+
+absl::Status Reconciler::LookPastCache(const Observed& observed, PlanInput& input) {
+  const apis::ray::RayCluster& cluster = observed.cluster;
+  kube::ListOptions selection;
+  selection.label_selector =
+      absl::StrJoin(builders::AllPodsSelector(cluster.name()), ",", absl::PairFormatter("="));
+  HEKLA_ASSIGN_OR_RETURN(const std::vector<Value> live,
+                         deps_.client->ListLive(Pods(), cluster.ns(), selection));
+  for (const Value& pod : live) {
+    const absl::string_view name = controller::NameOf(pod);
+    if (deps_.client->Get(Pods(), cluster.ns(), name).ok()) continue;
+    const bool head = controller::LabelOf(pod, apis::ray::kNodeTypeLabel) == apis::ray::kHeadNode;
+    const std::string group(head ? "" : controller::LabelOf(pod, apis::ray::kGroupLabel));
+    expectations_.Expect(cluster.metadata.Key(), group, std::string(name),
+                         expectations::Action::kCreate, input.now);
+    input.waiting.insert(group);
+  }
+  absl::MutexLock lock(&mutex_);
+  uncertain_.erase(cluster.metadata.uid);
+  if (cluster.metadata.creation_timestamp < born_) verified_.insert(cluster.metadata.uid);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Reconciler::WriteStatus(const Observed& observed,
+                                             const std::optional<StepError>& error) {
+  const absl::Time now = deps_.clock->Now();
+  HEKLA_ASSIGN_OR_RETURN(const apis::ray::RayClusterStatus status,
+                         ComputeStatus(observed, error, options_.status_conditions, now));
+  if (!apis::ray::StatusNeedsWrite(observed.cluster.status, status)) return false;
+  Value object = *observed.object;
+  apis::ray::WriteRayClusterStatus(status, object);
+  HEKLA_RETURN_IF_ERROR(deps_.client->UpdateStatus(RayClusters(), object).status());
+  const bool was = apis::ray::IsConditionTrue(observed.cluster.status, apis::ray::kProvisioned);
+  if (deps_.metrics != nullptr && !was &&
+      apis::ray::IsConditionTrue(status, apis::ray::kProvisioned)) {
+    deps_.metrics->Provisioned(*observed.object, now);
+  }
+  return true;
+}
+
+absl::StatusOr<Result> Reconciler::Conclude(Observed observed, const Outcome& outcome) {
+  absl::Status read = ObserveAgain(*deps_.client, observed);
+  // The service that was made just now shows later; its arrival leads to another pass.
+  const bool too_early = outcome.made_service && observed.head_services.empty();
+  absl::StatusOr<bool> written = false;
+  if (read.ok() && !too_early) written = WriteStatus(observed, outcome.error);
+  if (outcome.error.has_value()) return outcome.error->status;
+  HEKLA_RETURN_IF_ERROR(read);
+  if (!written.ok()) return written.status();
+  if (*written || too_early) return Result::After(kSoon);
+  absl::Duration after = options_.periodic;
+  const auto timeout = expectations_.NextTimeout(observed.cluster.metadata.Key());
+  if (timeout.has_value()) {
+    const absl::Duration left = std::max(*timeout - deps_.clock->Now(), absl::Milliseconds(1));
+    after = after > absl::ZeroDuration() ? std::min(after, left) : left;
+  }
+  return after > absl::ZeroDuration() ? Result::After(after) : Result();
+}
+
+std::vector<controller::Source> Sources(absl::string_view batch_scheduler) {
+  std::vector<controller::Source> sources;
+  controller::Source own;
+  own.resource = RayClusters();
+  own.handler = controller::EnqueueSelf();
+  own.predicates = {controller::Or({controller::GenerationChanged(), controller::LabelChanged(),
+                                    controller::AnnotationChanged()})};
+  sources.push_back(std::move(own));
+  std::vector<const kube::Resource*> children = {&Pods(), &Services(), &Secrets(), &Claims()};
+  if (batch_scheduler == "volcano") children.push_back(&VolcanoPodGroups());
+  for (const kube::Resource* child : children) {
+    controller::Source source;
+    source.resource = *child;
+    source.handler = controller::EnqueueOwner(
+        {.group = std::string(apis::ray::kGroup), .kind = std::string(apis::ray::kRayClusterKind)});
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
+}  // namespace hekla::ray::controllers::raycluster

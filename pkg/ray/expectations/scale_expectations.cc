@@ -1,0 +1,60 @@
+#include "pkg/ray/expectations/scale_expectations.h"
+
+#include <algorithm>
+
+namespace hekla::ray::expectations {
+
+void ScaleExpectations::Expect(const std::string& cluster, const std::string& group,
+                               const std::string& pod, Action action, absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  records_[cluster][pod] = Record{group, action, now};
+}
+
+bool ScaleExpectations::Satisfied(const std::string& cluster, const std::string& group,
+                                  const InCache& in_cache, absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(cluster);
+  if (found == records_.end()) return true;
+  bool open = false;
+  for (auto it = found->second.begin(); it != found->second.end();) {
+    const Record& record = it->second;
+    if (record.group != group) {
+      ++it;
+      continue;
+    }
+    const bool settled = record.action == Action::kCreate
+                             ? in_cache(it->first) || now - record.at >= kCreateTimeout
+                             : !in_cache(it->first);
+    open = open || !settled;
+    it = settled ? found->second.erase(it) : std::next(it);
+  }
+  if (found->second.empty()) records_.erase(found);
+  return !open;
+}
+
+std::optional<absl::Time> ScaleExpectations::NextTimeout(const std::string& cluster) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(cluster);
+  if (found == records_.end()) return std::nullopt;
+  std::optional<absl::Time> next;
+  for (const auto& [pod, record] : found->second) {
+    if (record.action != Action::kCreate) continue;
+    const absl::Time due = record.at + kCreateTimeout;
+    next = next.has_value() ? std::min(*next, due) : due;
+  }
+  return next;
+}
+
+void ScaleExpectations::Forget(const std::string& cluster) {
+  absl::MutexLock lock(&mutex_);
+  records_.erase(cluster);
+}
+
+size_t ScaleExpectations::size() const {
+  absl::MutexLock lock(&mutex_);
+  size_t size = 0;
+  for (const auto& [cluster, pods] : records_) size += pods.size();
+  return size;
+}
+
+}  // namespace hekla::ray::expectations

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+namespace hekla::ray::expectations {
+
+enum class Action : uint8_t { kCreate, kDelete };
+
+// What was written and may not yet show in the cache: bridges the gap between a successful write
+// and the watch event about it, so that no second pod is made for one missing replica and none is
+// deleted twice.
+// A creation is settled once the cache has the pod, at the latest 30 s after it was recorded; a
+// deletion once the cache has it no more, however long that takes.
+// Threads: any.
+// Source:  spec ray-cluster 4.7.
+class ScaleExpectations {
+ public:
+  static constexpr absl::Duration kCreateTimeout = absl::Seconds(30);
+  // Whether the cache has a pod of that name in the cluster's namespace.
+  using InCache = std::function<bool(const std::string& pod)>;
+
+  // `cluster`: "namespace/name". `group`: "" is the head. A later record for the same pod replaces
+  // the earlier one.
+  void Expect(const std::string& cluster, const std::string& group, const std::string& pod,
+              Action action, absl::Time now);
+  // Drops what is settled; true when nothing of the group is open.
+  bool Satisfied(const std::string& cluster, const std::string& group, const InCache& in_cache,
+                 absl::Time now);
+  // When the first open creation of the cluster runs into its time-out; nothing where none is open.
+  std::optional<absl::Time> NextTimeout(const std::string& cluster) const;
+  void Forget(const std::string& cluster);
+  size_t size() const;
+
+ private:
+  struct Record {
+    std::string group;
+    Action action;
+    absl::Time at;
+  };
+
+  mutable absl::Mutex mutex_;
+  // By cluster, then by pod.
+  std::map<std::string, std::map<std::string, Record>> records_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hekla::ray::expectations
