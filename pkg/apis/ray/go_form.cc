@@ -266,6 +266,15 @@ Value GoObject(const Value& cluster) {
   return out;
 }
 
+Value GoTemplates(const RayCluster& cluster) {
+  const GoStruct& shape = *GoShapes::Get().Find("PodTemplateSpec");
+  Value out = Value::MakeArray({Shape(shape, cluster.spec.head.pod_template)});
+  for (const WorkerGroupSpec& group : cluster.spec.worker_groups) {
+    out.Append(Shape(shape, group.pod_template));
+  }
+  return out;
+}
+
 std::string GoDump(const Value& value) {
   std::string out;
   AppendValue(value, out);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/string_view.h"
 #include "pkg/apis/json/value.h"
+#include "pkg/apis/ray/raycluster.h"
 
 // The form in which upstream's typed client writes a RayCluster: members in the order of its
 // structs, empty values where these are not omitted, unknown members dropped, quantities in
@@ -17,6 +18,9 @@ json::Value GoSpec(const json::Value& spec);
 
 // A whole RayCluster in that form; status and metadata stay as they are.
 json::Value GoObject(const json::Value& cluster);
+
+// The pod templates of head and worker groups in that form, in this order.
+json::Value GoTemplates(const RayCluster& cluster);
 
 // encoding/json of Go: compact, with <, >, & and the two line separators escaped.
 std::string GoDump(const json::Value& value);

@@ -29,7 +29,7 @@ apis::meta::ResourceList MinResources(const apis::ray::RayCluster& cluster);
 // Sum over all GPU-like resources.
 apis::meta::Quantity TotalGpu(const apis::meta::ResourceList& resources);
 
-// Fills the five counts that follow from the spec and the four quantities of a status.
+// Fills the three counts that follow from the spec and the four quantities of a status.
 void FillDesired(const apis::ray::RayCluster& cluster, apis::ray::RayClusterStatus& status);
 
 }  // namespace hekla::ray::builders

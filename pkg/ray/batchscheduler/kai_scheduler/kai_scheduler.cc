@@ -1,0 +1,24 @@
+#include "pkg/ray/batchscheduler/kai_scheduler/kai_scheduler.h"
+
+#include "pkg/ray/batchscheduler/pod_edit.h"
+
+namespace hekla::ray::batchscheduler {
+
+using apis::json::Value;
+using apis::ray::RayCluster;
+
+absl::StatusOr<std::optional<Value>> KaiScheduler::BuildPodGroup(const RayCluster&) const {
+  return std::nullopt;
+}
+
+std::optional<Value> KaiScheduler::UpdatedPodGroup(const Value&, const Value&) const {
+  return std::nullopt;
+}
+
+void KaiScheduler::DecoratePod(const RayCluster& cluster, absl::string_view, Value& pod) const {
+  constexpr absl::string_view kQueueLabel = "kai.scheduler/queue";
+  SetSchedulerName(kName, pod);
+  CopyLabel(cluster, kQueueLabel, kQueueLabel, pod);
+}
+
+}  // namespace hekla::ray::batchscheduler
