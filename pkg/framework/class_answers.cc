@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "glog/logging.h"
+#include "pkg/framework/column_math.h"
 
 namespace hekla::framework {
 
@@ -86,9 +87,12 @@ bool ClassAnswers::CollectDirty(TaskId task, const NodeScan& scan, const ActiveS
 
 void ClassAnswers::Update(TaskId task, NodeScan& scan, const ActiveScorers& scorers,
                           bool check_resources) {
+  asked_again_ = 0;
   if (!CanCatchUp(scan, scorers, check_resources) || !CollectDirty(task, scan, scorers)) {
+    asked_again_ = built_ ? rooms_.size() : 0;
     Rebuild(task, scan, scorers, check_resources);
   } else if (!dirty_.empty()) {
+    asked_again_ = dirty_.size();
     if (Ask(task, scan, dirty_)) {
       for (uint32_t position : dirty_) totals_.Set(position, TotalOf(position));
     } else {
@@ -200,15 +204,39 @@ bool ClassAnswers::Ask(TaskId task, NodeScan& scan, const std::vector<uint32_t>&
     if (marked_[position]) rooms_[position] = Room::kNone;
     marked_[position] = 0;
   }
+  Score(task, positions.size() == rooms_.size() && scored_.size() * 2 > rooms_.size());
+  return FindExtrema();
+}
+
+// Raw scores of the nodes in `scored_`, counted. `whole`: asks about all leaves in a row, which is
+// cheaper where most of them are wanted.
+void ClassAnswers::Score(TaskId task, bool whole) {
+  const model::NodeTable& nodes = cluster_->tables().nodes;
   raw_.resize(scored_.size());
   for (size_t s = 0; s < scorers_.size() && !scored_.empty(); ++s) {
-    scorers_[s].scorer->Score(task, scored_, absl::MakeSpan(raw_));
-    for (size_t i = 0; i < scored_.size(); ++i) {
-      columns_[s].raw[t.nodes.leaf_position[scored_[i]]] = raw_[i];
+    std::vector<double>& column = columns_[s].raw;
+    NodeScorer& scorer = *scorers_[s].scorer;
+    if (whole) {
+      scorer.Score(task, nodes.leaves, absl::MakeSpan(column));
+    } else {
+      scorer.Score(task, scored_, absl::MakeSpan(raw_));
+      for (size_t i = 0; i < scored_.size(); ++i) column[nodes.leaf_position[scored_[i]]] = raw_[i];
     }
+    if (!scorer.normalizes()) continue;
+    // Mostly the same value many times over.
+    double value = NodeScorer::kIgnored;
+    int32_t times = 0;
+    for (NodeId node : scored_) {
+      const double raw = column[nodes.leaf_position[node]];
+      if (raw != value) {
+        if (value != NodeScorer::kIgnored) Count(columns_[s], value, times);
+        value = raw;
+        times = 0;
+      }
+      ++times;
+    }
+    if (value != NodeScorer::kIgnored) Count(columns_[s], value, times);
   }
-  for (NodeId node : scored_) count_all(t.nodes.leaf_position[node], 1);
-  return FindExtrema();
 }
 
 // The same sums in the same order as NodeScan's.
@@ -226,9 +254,42 @@ double ClassAnswers::TotalOf(uint32_t position) const {
   return order + batch;
 }
 
+// Adds one scorer's share to the sums of all positions.
+void ClassAnswers::AddShare(size_t s, std::vector<double>& sums) const {
+  const NodeScorer& scorer = *scorers_[s].scorer;
+  const Column& column = columns_[s];
+  const double weight = scorer.weight();
+  if (!scorer.normalizes()) return AddWeighted(column.raw.data(), weight, sums.data(), sums.size());
+  if (column.values.empty()) return;
+  int64_t counted = 0;
+  for (const auto& [value, times] : column.values) counted += times;
+  if (column.low == column.high && counted == idle_) {
+    const double value = scorer.Normalized(column.low, column.low, column.high);
+    return AddConstant(weight * value, sums.data(), sums.size());
+  }
+  double last = column.low;
+  double share = weight * scorer.Normalized(last, column.low, column.high);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (rooms_[i] != Room::kIdle || column.raw[i] == NodeScorer::kIgnored) continue;
+    if (column.raw[i] != last) {
+      last = column.raw[i];
+      share = weight * scorer.Normalized(last, column.low, column.high);
+    }
+    sums[i] += share;
+  }
+}
+
+// As TotalOf, for all positions.
 void ClassAnswers::SumEverything() {
-  std::vector<double> totals(rooms_.size());
-  for (uint32_t i = 0; i < totals.size(); ++i) totals[i] = TotalOf(i);
+  std::vector<double> totals(rooms_.size(), 0);
+  std::vector<double>& batch = raw_;
+  batch.assign(rooms_.size(), 0);
+  idle_ = std::count(rooms_.begin(), rooms_.end(), Room::kIdle);
+  for (size_t s = 0; s < scorers_.size(); ++s) AddShare(s, scorers_[s].batch ? batch : totals);
+  AddColumn(batch.data(), totals.data(), totals.size());
+  for (size_t i = 0; i < totals.size(); ++i) {
+    if (rooms_[i] != Room::kIdle) totals[i] = MaxTree::kAbsent;
+  }
   totals_.Assign(std::move(totals));
 }
 

@@ -37,6 +37,8 @@ class ClassAnswers {
   // Nodes that have future room only.
   size_t future_nodes() const { return future_; }
   size_t bytes() const;
+  // How many nodes the last Update asked again; 0 for the one that made the answers.
+  size_t asked_again() const { return asked_again_; }
 
  private:
   struct Column {
@@ -51,7 +53,9 @@ class ClassAnswers {
   // Asks the nodes at these positions; false if an extremum has moved.
   bool Ask(model::TaskId task, NodeScan& scan, const std::vector<uint32_t>& positions);
   Room RoomOf(const model::Resource& request, model::NodeId node) const;
+  void Score(model::TaskId task, bool whole);
   double TotalOf(uint32_t position) const;
+  void AddShare(size_t scorer, std::vector<double>& sums) const;
   void SumEverything();
   static void Count(Column& column, double value, int32_t times);
   bool FindExtrema();
@@ -68,6 +72,8 @@ class ClassAnswers {
   std::vector<Column> columns_;  // by scorer
   MaxTree totals_;
   size_t future_ = 0;
+  size_t asked_again_ = 0;
+  int64_t idle_ = 0;  // nodes with idle room, as SumEverything counted them
   // Scratch.
   std::vector<uint32_t> dirty_, asked_;
   std::vector<uint8_t> marked_;

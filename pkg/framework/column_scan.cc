@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pkg/framework/column_math.h"
 #include "pkg/util/vectorized.h"
 
 namespace hekla::framework {
@@ -10,8 +11,6 @@ using model::NodeId;
 using model::TaskId;
 
 namespace {
-
-constexpr size_t kMaxStaticKeys = 1024;
 
 // ok[i] stays 1 where slack[i] is not negative; returns how many.
 HEKLA_VECTORIZED size_t KeepFitting(const double* slack, uint8_t* ok, size_t n) {
@@ -23,6 +22,18 @@ HEKLA_VECTORIZED size_t KeepFitting(const double* slack, uint8_t* ok, size_t n) 
   return count;
 }
 
+// How many of the marked have slack.
+HEKLA_VECTORIZED size_t CountFitting(const double* slack, const uint8_t* ok, size_t n) {
+  size_t count = 0;
+  for (size_t i = 0; i < n; ++i) count += ok[i] & (slack[i] >= 0 ? 1 : 0);
+  return count;
+}
+
+// Unmarked sums become -infinity.
+HEKLA_VECTORIZED void KeepMarked(const uint8_t* ok, double* sums, size_t n) {
+  for (size_t i = 0; i < n; ++i) sums[i] = ok[i] != 0 ? sums[i] : -__builtin_inf();
+}
+
 HEKLA_VECTORIZED size_t KeepMasked(const uint8_t* mask, uint8_t* ok, size_t n) {
   size_t count = 0;
   for (size_t i = 0; i < n; ++i) {
@@ -32,14 +43,6 @@ HEKLA_VECTORIZED size_t KeepMasked(const uint8_t* mask, uint8_t* ok, size_t n) {
   return count;
 }
 
-HEKLA_VECTORIZED void AddWeighted(const double* raw, double weight, double* sums, size_t n) {
-  for (size_t i = 0; i < n; ++i) sums[i] += weight * raw[i];
-}
-
-HEKLA_VECTORIZED void AddConstant(double value, double* sums, size_t n) {
-  for (size_t i = 0; i < n; ++i) sums[i] += value;
-}
-
 // How many marked values differ from `value`.
 HEKLA_VECTORIZED int64_t CountOthers(const double* raw, const uint8_t* ok, double value, size_t n) {
   int64_t others = 0;
@@ -47,42 +50,12 @@ HEKLA_VECTORIZED int64_t CountOthers(const double* raw, const uint8_t* ok, doubl
   return others;
 }
 
-HEKLA_VECTORIZED void AddColumn(const double* other, double* sums, size_t n) {
-  for (size_t i = 0; i < n; ++i) sums[i] += other[i];
-}
-
 }  // namespace
-
-void ColumnScan::Forget() {
-  points_ = nullptr;
-  static_masks_.clear();
-}
-
-// The verdict of all static filters over every leaf.
-const uint8_t* ColumnScan::StaticMask(TaskId task) {
-  bool changed = false;
-  if (!static_cursor_.CatchUp(*cluster_, [&](NodeId, bool is_static) { changed |= is_static; })) {
-    changed = true;
-  }
-  if (changed || static_masks_.size() >= kMaxStaticKeys) static_masks_.clear();
-  const uint32_t key = tables().classes.static_key[tables().tasks.task_class[task]];
-  auto [it, fresh] = static_masks_.try_emplace(key);
-  if (!fresh) return it->second.data();
-  const std::vector<NodeId>& leaves = tables().nodes.leaves;
-  it->second.assign(leaves.size(), 1);
-  for (const Points::FilterEntry& entry : scan_->active_filters()) {
-    if (!IsStatic(entry)) continue;
-    answers_.assign(leaves.size(), ReasonId());
-    entry.filter->Filter(task, leaves, absl::MakeSpan(answers_));
-    for (size_t i = 0; i < leaves.size(); ++i) it->second[i] &= answers_[i].valid() ? 0 : 1;
-  }
-  return it->second.data();
-}
 
 // Marks the leaves with (future) room that no static filter refuses; returns how many.
 size_t ColumnScan::FindRoom(TaskId task, const SearchOptions& options) {
   ok_.assign(span_.size(), 1);
-  const uint8_t* allowed = StaticMask(task) + begin_;
+  const uint8_t* allowed = statics_->Of(task).mask.data() + begin_;
   size_t count = KeepMasked(allowed, ok_.data(), ok_.size());
   if (!options.check_resources || count == 0) return count;
   room_.CatchUp();
@@ -101,7 +74,7 @@ void ColumnScan::ListCandidates() {
 // Asks the other filters, about all leaves at once or only about those that are left.
 void ColumnScan::ApplyFilters(TaskId task, bool dense) {
   for (const Points::FilterEntry& entry : scan_->active_filters()) {
-    if (IsStatic(entry)) continue;
+    if (entry.filter->row_use() == RowUse::kStatic) continue;
     if (dense) {
       answers_.resize(span_.size());
       entry.filter->Filter(task, span_, absl::MakeSpan(answers_));
@@ -134,7 +107,7 @@ SearchResult ColumnScan::Best(TaskId task, const NodeSet& set, const SearchOptio
     // The future candidates are looked at again only if no node has room now.
     idle_slack_.resize(span_.size());
     room_.IdleSlack(tables().tasks.pod[task]->request, begin_, absl::MakeSpan(idle_slack_));
-    for (size_t i = 0; i < span_.size(); ++i) idle += ok_[i] != 0 && idle_slack_[i] >= 0 ? 1 : 0;
+    idle = CountFitting(idle_slack_.data(), ok_.data(), ok_.size());
     if (idle > 0) KeepFitting(idle_slack_.data(), ok_.data(), ok_.size());
   } else {
     idle = static_cast<size_t>(std::count(ok_.begin(), ok_.end(), uint8_t{1}));
@@ -163,16 +136,18 @@ NodeId ColumnScan::PickFrom(TaskId task, size_t count) {
   AddScorers(task, false, sums_);
   AddScorers(task, true, batch_);
   AddColumn(batch_.data(), sums_.data(), sums_.size());
-  double best = 0;
-  uint64_t ties = 0;
-  for (size_t i = 0; i < span_.size(); ++i) {
-    if (ok_[i] == 0 || (ties > 0 && sums_[i] < best)) continue;
-    ties = ties > 0 && sums_[i] == best ? ties + 1 : 1;
-    best = sums_[i];
+  KeepMarked(ok_.data(), sums_.data(), sums_.size());
+  const double best = Greatest(sums_.data(), sums_.size());
+  uint64_t k = scan_->TieOf(task, CountEqual(sums_.data(), best, sums_.size()));
+  constexpr size_t kStep = 64;
+  size_t i = 0;
+  for (; i + kStep <= sums_.size(); i += kStep) {
+    const uint32_t here = CountEqual(sums_.data() + i, best, kStep);
+    if (here > k) break;
+    k -= here;
   }
-  uint64_t k = scan_->TieOf(task, ties);
-  for (size_t i = 0; i < span_.size(); ++i) {
-    if (ok_[i] != 0 && sums_[i] == best && k-- == 0) return span_[i];
+  for (; i < sums_.size(); ++i) {
+    if (sums_[i] == best && k-- == 0) return span_[i];
   }
   return NodeId();
 }

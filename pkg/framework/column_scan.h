@@ -3,39 +3,29 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "pkg/framework/node_scan.h"
 #include "pkg/framework/room_columns.h"
+#include "pkg/framework/static_answers.h"
 
 // HOT PATH
 namespace hekla::framework {
 
 // A search over a range of leaves in whole columns: room and scores of all nodes in leaf order in a
-// few passes, static refusals remembered per static key. For the first search of a class, where no
-// kept answer helps; decides exactly as NodeScan does, which it falls back on where few nodes are
-// left.
+// few passes, static refusals as StaticAnswers keeps them. For the first search of a class, where
+// no kept answer helps; decides exactly as NodeScan does, which it falls back on where few nodes
+// are left.
 class ColumnScan {
  public:
-  ColumnScan(model::Cluster& cluster, NodeScan& scan)
-      : cluster_(&cluster), scan_(&scan), room_(cluster) {}
+  ColumnScan(model::Cluster& cluster, NodeScan& scan, StaticAnswers& statics)
+      : cluster_(&cluster), scan_(&scan), statics_(&statics), room_(cluster) {}
 
-  void Attach(const Points& points) {
-    if (points_ != &points) Forget();
-    points_ = &points;
-  }
-  // Forgets what static filters said: their plugins end.
-  void Forget();
+  void Attach(const Points& points) { points_ = &points; }
   // NodeScan::Prepare must have said yes to the task. The set must be a range (`only` empty).
   SearchResult Best(model::TaskId task, const NodeSet& set, const SearchOptions& options);
 
  private:
   const model::Tables& tables() const { return cluster_->tables(); }
-  const uint8_t* StaticMask(model::TaskId task);
-  bool IsStatic(const Points::FilterEntry& entry) const {
-    return entry.filter->kind() == AnswerKind::kStatic &&
-           entry.filter->scope() == AnswerScope::kClass;
-  }
   size_t FindRoom(model::TaskId task, const SearchOptions& options);
   void ApplyFilters(model::TaskId task, bool dense);
   model::NodeId PickFrom(model::TaskId task, size_t count);
@@ -45,11 +35,9 @@ class ColumnScan {
 
   model::Cluster* cluster_;
   NodeScan* scan_;
+  StaticAnswers* statics_;
   const Points* points_ = nullptr;
   RoomColumns room_;
-
-  TouchCursor static_cursor_;
-  absl::flat_hash_map<uint32_t, std::vector<uint8_t>> static_masks_;  // by static key, by leaf
 
   // Of the question at hand, by leaf - begin_.
   size_t begin_ = 0;

@@ -8,6 +8,7 @@
 #include "pkg/framework/class_answers.h"
 #include "pkg/framework/column_scan.h"
 #include "pkg/framework/node_scan.h"
+#include "pkg/framework/row_scan.h"
 #include "pkg/framework/session.h"
 
 namespace hekla::framework {
@@ -17,8 +18,16 @@ using model::TaskId;
 
 namespace {
 
-// Answers are kept for a class from its second task on.
+// Answers are kept for a class from its second task on,
 constexpr uint32_t kAskedBeforeKept = 2;
+// or, where questions can be asked of rows, once they have cost about as much as keeping does. In
+// rows looked at:
+constexpr uint32_t kCostOfRows = 100;   // a question besides its rows
+constexpr uint32_t kCostOfKeeping = 2;  // keeping, per node
+// Answers of which time and again one node in this many must be asked anew are not worth keeping
+// where questions can be asked of rows (topology spread: a placement turns whole domains).
+constexpr size_t kMuch = 24;
+constexpr uint32_t kTimesMuch = 3;
 constexpr size_t kMaxSlots = 1 << 16;
 // Below this many nodes whole columns do not pay.
 constexpr size_t kFewNodes = 32;
@@ -42,6 +51,7 @@ struct Slot {
   uint32_t asked = 0;
   uint64_t used = 0;  // number of the question that asked last
   std::unique_ptr<ClassAnswers> answers;
+  uint32_t times_much = 0;  // how often many of the answers had to be asked for anew
   // Refusals of all nodes, true up to this position of the touch log.
   uint64_t explained_at = UINT64_MAX;
   uint64_t explained_order = 0;
@@ -53,12 +63,18 @@ struct Slot {
 class NodeSearch::Impl final : public model::TaskObserver {
  public:
   Impl(model::Cluster& cluster, size_t budget)
-      : cluster_(cluster), scan_(cluster), columns_(cluster, scan_), budget_(budget) {
+      : cluster_(cluster),
+        scan_(cluster),
+        statics_(cluster, scan_),
+        rows_(cluster, scan_, statics_),
+        columns_(cluster, scan_, statics_),
+        budget_(budget) {
     cluster_.SetObserver(this);
   }
   ~Impl() override { cluster_.SetObserver(nullptr); }
 
   void Attach(Session& session) {
+    if (points_ != &session.points()) statics_.Forget();
     points_ = &session.points();
     scan_.Attach(session.points(), session.reasons());
     columns_.Attach(session.points());
@@ -74,7 +90,7 @@ class NodeSearch::Impl final : public model::TaskObserver {
 
   void Forget() {
     points_ = nullptr;
-    columns_.Forget();
+    statics_.Forget();
     coupled_filters_.clear();
     coupled_scorers_.clear();
     slots_.clear();
@@ -91,10 +107,22 @@ class NodeSearch::Impl final : public model::TaskObserver {
     if (!scan_.Prepare(task, &result.pre_filter)) return result;
     if (!set.only.empty()) return scan_.Best(task, set, options);
     if (!FindScorers(task)) return Scan(task, set, options);
-    if (++SlotOf(task, options.check_resources).asked < kAskedBeforeKept) {
+    Slot& slot = SlotOf(task, options.check_resources);
+    const size_t leaves = cluster_.tables().nodes.leaves.size();
+    const bool much = slot.times_much >= kTimesMuch;
+    if (slot.answers == nullptr && leaves >= kFewNodes && IsWhole(set) &&
+        rows_.CanAnswer(task, scorers_, much)) {
+      slot.asked += kCostOfRows + static_cast<uint32_t>(rows_.row_count());
+      if (much || slot.asked < kCostOfKeeping * leaves) return rows_.Best(task, options);
+    } else if (slot.answers == nullptr && ++slot.asked < kAskedBeforeKept) {
       return Scan(task, set, options);
     }
     result = Read(task, AnswersOf(task, options.check_resources), set, options);
+    if (slot.answers->asked_again() * kMuch > leaves && ++slot.times_much == kTimesMuch &&
+        leaves >= kFewNodes && rows_.CanAnswer(task, scorers_, true)) {
+      bytes_ -= slot.answers->bytes();
+      slot.answers.reset();
+    }
     if (bytes_ > budget_) Evict();
     return result;
   }
@@ -103,6 +131,11 @@ class NodeSearch::Impl final : public model::TaskObserver {
     ReasonId refused;
     if (!scan_.Prepare(task, &refused)) return false;
     if (!FindScorers(task)) return true;
+    if (SlotOf(task, /*check_resources=*/true).answers == nullptr &&
+        cluster_.tables().nodes.leaves.size() >= kFewNodes &&
+        rows_.CanAnswer(task, scorers_, /*leaf_filters=*/true)) {
+      return rows_.Best(task, SearchOptions()).node.valid();
+    }
     const ClassAnswers& answers = AnswersOf(task, /*check_resources=*/true);
     const bool fits =
         answers.future_nodes() > 0 || answers.totals().TopOf(0, answers.totals().size()).count > 0;
@@ -155,6 +188,8 @@ class NodeSearch::Impl final : public model::TaskObserver {
     const bool few = cluster_.tables().nodes.leaves.size() < kFewNodes;
     return few ? scan_.Best(task, set, options) : columns_.Best(task, set, options);
   }
+
+  static bool IsWhole(const NodeSet& set) { return set.begin == 0 && set.end == UINT32_MAX; }
 
   // Which scorers have a say; false if answers about the task cannot be kept.
   bool FindScorers(TaskId task) {
@@ -244,6 +279,8 @@ class NodeSearch::Impl final : public model::TaskObserver {
 
   model::Cluster& cluster_;
   NodeScan scan_;
+  StaticAnswers statics_;
+  RowScan rows_;
   ColumnScan columns_;
   const size_t budget_;
   const Points* points_ = nullptr;

@@ -3,22 +3,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "pkg/util/vectorized.h"
+#include "pkg/framework/column_math.h"
 
 namespace hekla::framework {
 
 using model::NodeId;
-
-namespace {
-
-HEKLA_VECTORIZED void LowerTo(const double* room, double request, double* slack, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    const double left = room[i] - request;
-    slack[i] = left < slack[i] ? left : slack[i];
-  }
-}
-
-}  // namespace
 
 void RoomColumns::CatchUp() {
   const model::NodeTable& nodes = cluster_->tables().nodes;
@@ -49,7 +38,7 @@ void RoomColumns::Slack(const Columns& room, const model::Resource& request, siz
   for (size_t d = 0; d < request.size(); ++d) {
     const auto amount = static_cast<double>(request[static_cast<model::ResourceDim>(d)]);
     if (d < room.size()) {
-      LowerTo(room[d].data() + begin, amount, slack.data(), slack.size());
+      LowerToRest(room[d].data() + begin, amount, slack.data(), slack.size());
     } else if (amount > 0) {  // no node has any of it
       std::fill(slack.begin(), slack.end(), -amount);
     }

@@ -12,6 +12,8 @@
 // HOT PATH
 namespace hekla::framework {
 
+class NodeRows;
+
 // How long an answer about (class, node) holds.
 enum class AnswerKind : uint8_t {
   kStatic,     // until the node's static generation changes (labels, taints, images, allocatable)
@@ -21,6 +23,13 @@ enum class AnswerKind : uint8_t {
 
 // On which properties of a task an answer depends. Task scope is never kept.
 enum class AnswerScope : uint8_t { kClass, kClassAndQueue, kClassAndSubJob, kTask };
+
+// What of a node an answer depends on, for questions about many nodes at once.
+enum class RowUse : uint8_t {
+  kNone,      // something that is neither of the following
+  kStatic,    // what changes only with a static change of some node; equal for equal static keys
+  kAccounts,  // the node's accounts alone: nodes of one row (NodeRows) get the same answer
+};
 
 // Which nodes' kept answers a change made stale.
 class DirtySink {
@@ -45,6 +54,10 @@ class NodeFilter {
   virtual absl::string_view name() const = 0;
   virtual AnswerKind kind() const = 0;
   virtual AnswerScope scope() const { return AnswerScope::kClass; }
+  virtual RowUse row_use() const {
+    return kind() == AnswerKind::kStatic && scope() == AnswerScope::kClass ? RowUse::kStatic
+                                                                           : RowUse::kNone;
+  }
   // Asked once per search (PrePredicate). kSkip: this filter has no say about the task's class now.
   virtual PreFilterResult PreFilter(model::TaskId task) {
     (void)task;
@@ -54,6 +67,12 @@ class NodeFilter {
   // per node.
   virtual void Filter(model::TaskId task, absl::Span<const model::NodeId> nodes,
                       absl::Span<ReasonId> out) = 0;
+  // kAccounts only: makes slack[i] negative where the nodes of row i are refused. False: not
+  // offered, Filter is to be asked about a node of each row.
+  virtual bool FilterRows(model::TaskId task, const NodeRows& rows, absl::Span<double> slack) {
+    (void)task, (void)rows, (void)slack;
+    return false;
+  }
   // Coupled filters: `task` has come to `node` or is about to leave it; update counts. Called for
   // every change of the tables, also between sessions.
   virtual void OnTaskMoved(model::TaskId task, model::NodeId node, bool added) {
@@ -76,6 +95,11 @@ class NodeScorer {
   virtual absl::string_view name() const = 0;
   virtual AnswerKind kind() const = 0;
   virtual AnswerScope scope() const { return AnswerScope::kClass; }
+  // kAccounts: scores are not normalised and never kIgnored.
+  virtual RowUse row_use() const {
+    return kind() == AnswerKind::kStatic && scope() == AnswerScope::kClass ? RowUse::kStatic
+                                                                           : RowUse::kNone;
+  }
   virtual double weight() const { return 1; }
   // True: raw values change with the set of candidates itself (topology spread); nothing is kept
   // then.
@@ -89,6 +113,12 @@ class NodeScorer {
   // Raw scores. kIgnored marks a candidate that takes no part in min and max and scores 0.
   virtual void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
                      absl::Span<double> raw) = 0;
+  // kAccounts only: raw scores by row. False: not offered, Score is to be asked about a node of
+  // each row.
+  virtual bool ScoreRows(model::TaskId task, const NodeRows& rows, absl::Span<double> raw) {
+    (void)task, (void)rows, (void)raw;
+    return false;
+  }
   virtual bool normalizes() const { return false; }
   virtual double Normalized(double raw, double min, double max) const {
     (void)min, (void)max;

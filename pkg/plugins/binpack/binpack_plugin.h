@@ -25,6 +25,7 @@ class BinpackPlugin final : public framework::Plugin, public framework::NodeScor
 
   absl::string_view name() const override { return kName; }
   framework::AnswerKind kind() const override { return framework::AnswerKind::kNodeLocal; }
+  framework::RowUse row_use() const override { return framework::RowUse::kAccounts; }
   void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
              absl::Span<double> raw) override;
 

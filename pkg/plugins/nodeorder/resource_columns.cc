@@ -23,23 +23,36 @@ int64_t ResourceColumns::PositionOf(absl::Span<const NodeId> nodes, const model:
   return nodes.data() - begin;
 }
 
-void ResourceColumns::CatchUp(const model::Cluster& cluster) {
-  const model::NodeTable& nodes = cluster.tables().nodes;
-  if (cursor_.CatchUp(cluster, [&](NodeId node, bool) { Read(nodes, node); })) return;
-  const size_t n = nodes.leaves.size();
+void ResourceColumns::Resize(size_t n) {
   for (Dimension* d : {&cpu_, &memory_}) {
-    for (auto* column : {&d->capacity, &d->percent, &d->fraction, &d->used, &d->nonzero}) {
-      column->assign(n, 0.0);
+    for (auto* column : {&d->left, &d->percent, &d->fraction, &d->used}) {
+      column->resize(n, 0.0);
     }
   }
-  odd_.clear();
-  balance_.assign(n, 0.0);
-  for (NodeId node : nodes.leaves) Read(nodes, node);
+  balance_.resize(n, 0.0);
 }
 
-void ResourceColumns::Read(const model::NodeTable& nodes, NodeId node) {
-  if (nodes.live[node] == 0) return;
-  const uint32_t leaf = nodes.leaf_position[node];
+void ResourceColumns::CatchUp(const model::Cluster& cluster) {
+  const model::NodeTable& nodes = cluster.tables().nodes;
+  const auto read = [&](NodeId node, bool) {
+    if (nodes.live[node] != 0) Read(nodes, node, nodes.leaf_position[node]);
+  };
+  if (cursor_.CatchUp(cluster, read)) return;
+  odd_.clear();
+  Resize(nodes.leaves.size());
+  for (NodeId node : nodes.leaves) Read(nodes, node, nodes.leaf_position[node]);
+}
+
+void ResourceColumns::CatchUp(const model::Cluster& cluster, const framework::NodeRows& rows) {
+  const model::NodeTable& nodes = cluster.tables().nodes;
+  Resize(rows.size());
+  const auto read = [&](uint32_t row) { Read(nodes, rows.nodes()[row], row); };
+  if (row_cursor_.CatchUp(rows, read)) return;
+  odd_.clear();
+  for (uint32_t row = 0; row < rows.size(); ++row) read(row);
+}
+
+void ResourceColumns::Read(const model::NodeTable& nodes, NodeId node, uint32_t leaf) {
   const int64_t* capacity = nodes.allocatable.row(node.index());
   const int64_t* used = nodes.requested.row(node.index());
   const int64_t cpu = capacity[model::kCpu];
@@ -49,18 +62,17 @@ void ResourceColumns::Read(const model::NodeTable& nodes, NodeId node) {
   if (odd && listed == odd_.end()) odd_.push_back(leaf);
   if (!odd && listed != odd_.end()) odd_.erase(listed);
   const auto fill = [&](Dimension& d, int64_t whole, int64_t in_use, int64_t nonzero) {
-    d.capacity[leaf] = static_cast<double>(whole);
+    d.left[leaf] = static_cast<double>(whole - nonzero);
     d.percent[leaf] = odd ? 0 : 100.0 / static_cast<double>(whole);
     d.fraction[leaf] = odd ? 0 : 1.0 / static_cast<double>(whole);
     d.used[leaf] = static_cast<double>(in_use);
-    d.nonzero[leaf] = static_cast<double>(nonzero);
   };
   fill(cpu_, cpu, used[model::kCpu], nodes.nonzero_cpu_milli[node]);
   fill(memory_, memory, used[model::kMemory], nodes.nonzero_memory_bytes[node]);
   balance_[leaf] =
       odd ? 0
-          : static_cast<double>(BalanceOfTwo(cpu_.used[leaf], cpu_.capacity[leaf],
-                                             memory_.used[leaf], memory_.capacity[leaf]));
+          : static_cast<double>(BalanceOfTwo(cpu_.used[leaf], static_cast<double>(cpu),
+                                             memory_.used[leaf], static_cast<double>(memory)));
 }
 
 }  // namespace hekla::plugins

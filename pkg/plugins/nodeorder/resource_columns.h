@@ -6,41 +6,47 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "pkg/framework/node_rows.h"
 #include "pkg/framework/touch_cursor.h"
 #include "pkg/model/cluster.h"
 
 // HOT PATH
 namespace hekla::plugins {
 
-// Cpu and memory of every node as columns in leaf order, for scoring many nodes in one pass.
+// Cpu and memory of every node as columns, in leaf order or by row of equal nodes, for scoring many
+// nodes in one pass.
 // Units:   doubles of the tables' integers, exact below 2^53.
 class ResourceColumns {
  public:
   struct Dimension {
-    std::vector<double> capacity;
+    // Allocatable less requests, with defaults for containers that name none.
+    std::vector<double> left;
     std::vector<double> percent;   // 100 / capacity, rounded; 0 on odd leaves
     std::vector<double> fraction;  // 1 / capacity, rounded; 0 on odd leaves
     std::vector<double> used;      // plain requests of the node's pods
-    std::vector<double> nonzero;   // requests with defaults for containers that name none
   };
 
-  // Brings the columns up to date with the tables.
+  // Brings the columns up to date with the tables, in leaf order.
   void CatchUp(const model::Cluster& cluster);
+  // Likewise by row. An object is used in one way only.
+  void CatchUp(const model::Cluster& cluster, const framework::NodeRows& rows);
   // The position of a span that is a range of the leaves; -1 for any other.
   static int64_t PositionOf(absl::Span<const model::NodeId> nodes, const model::Cluster& cluster);
 
   const Dimension& cpu() const { return cpu_; }
   const Dimension& memory() const { return memory_; }
-  // Leaves that lack cpu or memory or have amounts too large for quotients by multiplication: they
-  // are to be computed with integers.
+  // Leaves (rows) that lack cpu or memory or have amounts too large for quotients by
+  // multiplication: they are to be computed with integers.
   const std::vector<uint32_t>& odd() const { return odd_; }
   // Balance of the two fractions in use, without another pod. Valid where not odd.
   const std::vector<double>& balance() const { return balance_; }
 
  private:
-  void Read(const model::NodeTable& nodes, model::NodeId node);
+  void Resize(size_t n);
+  void Read(const model::NodeTable& nodes, model::NodeId node, uint32_t at);
 
   framework::TouchCursor cursor_;
+  framework::RowCursor row_cursor_;
   Dimension cpu_, memory_;
   std::vector<uint32_t> odd_;
   std::vector<double> balance_;

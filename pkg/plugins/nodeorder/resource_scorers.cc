@@ -86,21 +86,19 @@ class NonZeroUse {
 
 namespace {
 
-// What the kernels below read, from one leaf on.
+// What the kernels below read, from one leaf or row on.
 struct Inputs {
-  const double* capacity;
+  const double* left;
   const double* percent;
   const double* fraction;
   const double* used;
-  const double* nonzero;
   double request;
 
-  Inputs(const ResourceColumns::Dimension& d, int64_t begin, int64_t amount)
-      : capacity(d.capacity.data() + begin),
+  Inputs(const ResourceColumns::Dimension& d, size_t begin, int64_t amount)
+      : left(d.left.data() + begin),
         percent(d.percent.data() + begin),
         fraction(d.fraction.data() + begin),
         used(d.used.data() + begin),
-        nonzero(d.nonzero.data() + begin),
         request(static_cast<double>(amount)) {}
 };
 
@@ -109,74 +107,106 @@ struct Inputs {
 constexpr double kQuotientSlack = 0x1.0p-44;
 // A percentage this close to an integer is computed again by division.
 constexpr double kNear = 1e-9;
+// x + kRounder - kRounder is the integer nearest to x (|x| < 2^51).
+constexpr double kRounder = 0x1.8p52;
 
 HEKLA_VECTORIZED void LeastKernel(const Inputs& cpu, const Inputs& memory, double* __restrict raw,
                                   size_t n) {
+  const double* cpu_left = cpu.left;
+  const double* cpu_percent = cpu.percent;
+  const double* memory_left = memory.left;
+  const double* memory_percent = memory.percent;
+  const double cpu_request = cpu.request;
+  const double memory_request = memory.request;
   for (size_t i = 0; i < n; ++i) {
-    double c = (cpu.capacity[i] - cpu.nonzero[i] - cpu.request) * cpu.percent[i];
-    double m = (memory.capacity[i] - memory.nonzero[i] - memory.request) * memory.percent[i];
+    double c = (cpu_left[i] - cpu_request) * cpu_percent[i];
+    double m = (memory_left[i] - memory_request) * memory_percent[i];
     c = (c > 0 ? c : 0) + kQuotientSlack;
     m = (m > 0 ? m : 0) + kQuotientSlack;
-    raw[i] = (static_cast<int32_t>(c) + static_cast<int32_t>(m)) / 2;
+    const auto both = static_cast<uint32_t>(static_cast<int32_t>(c) + static_cast<int32_t>(m));
+    raw[i] = static_cast<double>(static_cast<int32_t>(both >> 1));
   }
 }
 
-// percent[i]: 100 * (1 - deviation) of the fractions with the pod, to within far less than kNear.
-HEKLA_VECTORIZED void BalanceKernel(const Inputs& cpu, const Inputs& memory,
-                                    double* __restrict percent, size_t n) {
+// 100 * (1 - deviation) of the fractions with the pod, to within far less than kNear.
+inline double PercentBalanced(double cpu, double memory) {
+  const double c = cpu < 1 ? cpu : 1;
+  const double m = memory < 1 ? memory : 1;
+  return (1 - std::abs((c - m) / 2)) * 100;
+}
+
+// raw[i] = trunc((150 + trunc(percentage) - before[i]) / 2); returns how many percentages are too
+// close to an integer to be cut off like this.
+HEKLA_VECTORIZED int64_t BalancedKernel(const Inputs& cpu, const Inputs& memory,
+                                        const double* before, double* __restrict raw, size_t n) {
+  const double* cpu_used = cpu.used;
+  const double* cpu_fraction = cpu.fraction;
+  const double* memory_used = memory.used;
+  const double* memory_fraction = memory.fraction;
+  const double cpu_request = cpu.request;
+  const double memory_request = memory.request;
+  int64_t near = 0;
   for (size_t i = 0; i < n; ++i) {
-    double c = (cpu.used[i] + cpu.request) * cpu.fraction[i];
-    double m = (memory.used[i] + memory.request) * memory.fraction[i];
+    // As PercentBalanced, which would not be inlined into the copies.
+    double c = (cpu_used[i] + cpu_request) * cpu_fraction[i];
+    double m = (memory_used[i] + memory_request) * memory_fraction[i];
     c = c < 1 ? c : 1;
     m = m < 1 ? m : 1;
-    percent[i] = (1 - std::abs((c - m) / 2)) * 100;
-  }
-}
-
-// raw[i] = trunc((150 + trunc(percent[i]) - before[i]) / 2); returns how many percentages are too
-// close to an integer to be cut off like this.
-HEKLA_VECTORIZED int32_t BalancedKernel(const double* percent, const double* before,
-                                        double* __restrict raw, size_t n) {
-  int32_t near = 0;
-  for (size_t i = 0; i < n; ++i) {
-    const int32_t whole = static_cast<int32_t>(percent[i]);
-    const double rest = percent[i] - whole;
-    near += (rest < kNear || rest > 1 - kNear) ? 1 : 0;
-    raw[i] = (150 + whole - static_cast<int32_t>(before[i])) / 2;
+    const double percent = (1 - __builtin_fabs((c - m) / 2)) * 100;
+    const double nearest = percent + kRounder - kRounder;
+    const double rest = percent - nearest;
+    near += __builtin_fabs(rest) < kNear ? int64_t{1} : int64_t{0};
+    const double whole = nearest - (rest < 0 ? 1.0 : 0.0);
+    // Half of an integer that is not negative, less a quarter, is rounded down.
+    raw[i] = (150 + whole - before[i]) * 0.5 - 0.25 + kRounder - kRounder;
   }
   return near;
 }
 
 }  // namespace
 
+double LeastAllocatedScorer::Exact(TaskId task, NodeId node) const {
+  const NonZeroUse uses(context().tables(), task);
+  return static_cast<double>(MeanPercentSlow(uses.At(node), [](int64_t capacity, int64_t request) {
+    return std::max<int64_t>(0, capacity - request);
+  }));
+}
+
+// Of the nodes that the columns describe from `begin` on.
+void LeastAllocatedScorer::ScoreColumns(TaskId task, const ResourceColumns& columns, size_t begin,
+                                        absl::Span<const NodeId> nodes,
+                                        absl::Span<double> raw) const {
+  const model::PodTemplate& pod = context().pod(task);
+  LeastKernel(Inputs(columns.cpu(), begin, pod.nonzero_cpu_milli),
+              Inputs(columns.memory(), begin, pod.nonzero_memory_bytes), raw.data(), raw.size());
+  for (uint32_t odd : columns.odd()) {
+    if (odd < begin || odd - begin >= nodes.size()) continue;
+    raw[odd - begin] = Exact(task, nodes[odd - begin]);
+  }
+}
+
+bool LeastAllocatedScorer::ScoreRows(TaskId task, const framework::NodeRows& rows,
+                                     absl::Span<double> raw) {
+  context().row_resources.CatchUp(context().cluster(), rows);
+  ScoreColumns(task, context().row_resources, 0, rows.nodes(), raw);
+  return true;
+}
+
 void LeastAllocatedScorer::Score(TaskId task, absl::Span<const NodeId> nodes,
                                  absl::Span<double> raw) {
-  const NonZeroUse uses(context().tables(), task);
-  const auto exact = [&](size_t i) {
-    return static_cast<double>(
-        MeanPercentSlow(uses.At(nodes[i]), [](int64_t capacity, int64_t request) {
-          return std::max<int64_t>(0, capacity - request);
-        }));
-  };
   if (const int64_t at = ResourceColumns::PositionOf(nodes, context().cluster()); at >= 0) {
-    ResourceColumns& columns = context().resources;
-    columns.CatchUp(context().cluster());
-    const model::PodTemplate& pod = context().pod(task);
-    LeastKernel(Inputs(columns.cpu(), at, pod.nonzero_cpu_milli),
-                Inputs(columns.memory(), at, pod.nonzero_memory_bytes), raw.data(), raw.size());
-    for (uint32_t leaf : columns.odd()) {
-      const int64_t i = int64_t{leaf} - at;
-      if (i >= 0 && static_cast<size_t>(i) < nodes.size()) raw[i] = exact(static_cast<size_t>(i));
-    }
+    context().resources.CatchUp(context().cluster());
+    ScoreColumns(task, context().resources, static_cast<size_t>(at), nodes, raw);
     return;
   }
+  const NonZeroUse uses(context().tables(), task);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Use use = uses.At(nodes[i]);
     if (use.Plain()) [[likely]] {
       raw[i] = static_cast<double>(MeanPercent(
           {use.capacity[0] - use.request[0], use.capacity[1] - use.request[1]}, use.capacity));
     } else {
-      raw[i] = exact(i);
+      raw[i] = Exact(task, nodes[i]);
     }
   }
 }
@@ -284,6 +314,35 @@ void BalancedAllocationScorer::ScoreEach(TaskId task, absl::Span<const NodeId> n
   }
 }
 
+void BalancedAllocationScorer::ScoreColumns(TaskId task, const ResourceColumns& columns,
+                                            size_t begin, absl::Span<const NodeId> nodes,
+                                            absl::Span<double> raw) {
+  const model::Resource& request = context().pod(task).request;
+  const Inputs cpu(columns.cpu(), begin, request[kCpu]);
+  const Inputs memory(columns.memory(), begin, request[kMemory]);
+  const double* before = columns.balance().data() + begin;
+  if (BalancedKernel(cpu, memory, before, raw.data(), raw.size()) > 0) {
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      const double percent =
+          PercentBalanced((cpu.used[i] + cpu.request) * cpu.fraction[i],
+                          (memory.used[i] + memory.request) * memory.fraction[i]);
+      if (std::abs(percent - std::round(percent)) < kNear) raw[i] = Exact(task, nodes[i]);
+    }
+  }
+  for (uint32_t odd : columns.odd()) {
+    if (odd < begin || odd - begin >= nodes.size()) continue;
+    raw[odd - begin] = Exact(task, nodes[odd - begin]);
+  }
+}
+
+bool BalancedAllocationScorer::ScoreRows(TaskId task, const framework::NodeRows& rows,
+                                         absl::Span<double> raw) {
+  if (GpuRequest(task) != 0) return false;
+  context().row_resources.CatchUp(context().cluster(), rows);
+  ScoreColumns(task, context().row_resources, 0, rows.nodes(), raw);
+  return true;
+}
+
 void BalancedAllocationScorer::Score(TaskId task, absl::Span<const NodeId> nodes,
                                      absl::Span<double> raw) {
   const int64_t at = ResourceColumns::PositionOf(nodes, context().cluster());
@@ -291,23 +350,8 @@ void BalancedAllocationScorer::Score(TaskId task, absl::Span<const NodeId> nodes
     ScoreEach(task, nodes, raw);
     return;
   }
-  ResourceColumns& columns = context().resources;
-  columns.CatchUp(context().cluster());
-  const model::Resource& request = context().pod(task).request;
-  percent_.resize(nodes.size());
-  BalanceKernel(Inputs(columns.cpu(), at, request[kCpu]),
-                Inputs(columns.memory(), at, request[kMemory]), percent_.data(), percent_.size());
-  const int32_t near =
-      BalancedKernel(percent_.data(), columns.balance().data() + at, raw.data(), raw.size());
-  for (size_t i = 0; near > 0 && i < nodes.size(); ++i) {
-    const double rest = percent_[i] - std::floor(percent_[i]);
-    if (rest < kNear || rest > 1 - kNear) raw[i] = Exact(task, nodes[i]);
-  }
-  for (uint32_t leaf : columns.odd()) {
-    const int64_t i = int64_t{leaf} - at;
-    if (i < 0 || static_cast<size_t>(i) >= nodes.size()) continue;
-    raw[i] = Exact(task, nodes[static_cast<size_t>(i)]);
-  }
+  context().resources.CatchUp(context().cluster());
+  ScoreColumns(task, context().resources, static_cast<size_t>(at), nodes, raw);
 }
 
 }  // namespace hekla::plugins

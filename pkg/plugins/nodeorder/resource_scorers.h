@@ -15,8 +15,16 @@ class LeastAllocatedScorer final : public WeightedScorer {
   using WeightedScorer::WeightedScorer;
   absl::string_view name() const override { return "NodeResourcesLeastAllocated"; }
   framework::AnswerKind kind() const override { return framework::AnswerKind::kNodeLocal; }
+  framework::RowUse row_use() const override { return framework::RowUse::kAccounts; }
   void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
              absl::Span<double> raw) override;
+  bool ScoreRows(model::TaskId task, const framework::NodeRows& rows,
+                 absl::Span<double> raw) override;
+
+ private:
+  void ScoreColumns(model::TaskId task, const ResourceColumns& columns, size_t begin,
+                    absl::Span<const model::NodeId> nodes, absl::Span<double> raw) const;
+  double Exact(model::TaskId task, model::NodeId node) const;
 };
 
 // Mean of what is used of cpu and memory.
@@ -25,6 +33,7 @@ class MostAllocatedScorer final : public WeightedScorer {
   using WeightedScorer::WeightedScorer;
   absl::string_view name() const override { return "NodeResourcesMostAllocated"; }
   framework::AnswerKind kind() const override { return framework::AnswerKind::kNodeLocal; }
+  framework::RowUse row_use() const override { return framework::RowUse::kAccounts; }
   void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
              absl::Span<double> raw) override;
 };
@@ -36,18 +45,22 @@ class BalancedAllocationScorer final : public WeightedScorer {
   using WeightedScorer::WeightedScorer;
   absl::string_view name() const override { return "NodeResourcesBalancedAllocation"; }
   framework::AnswerKind kind() const override { return framework::AnswerKind::kNodeLocal; }
+  framework::RowUse row_use() const override { return framework::RowUse::kAccounts; }
   void Open() override;
   bool PreScore(model::TaskId task, absl::Span<const model::NodeId> candidates) override;
   void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
              absl::Span<double> raw) override;
+  bool ScoreRows(model::TaskId task, const framework::NodeRows& rows,
+                 absl::Span<double> raw) override;
 
  private:
+  void ScoreColumns(model::TaskId task, const ResourceColumns& columns, size_t begin,
+                    absl::Span<const model::NodeId> nodes, absl::Span<double> raw);
   int64_t GpuRequest(model::TaskId task) const;
   double Exact(model::TaskId task, model::NodeId node) const;
   void ScoreEach(model::TaskId task, absl::Span<const model::NodeId> nodes,
                  absl::Span<double> raw) const;
-  int gpu_ = -1;                 // dimension of nvidia.com/gpu; -1: nobody has named it
-  std::vector<double> percent_;  // scratch
+  int gpu_ = -1;  // dimension of nvidia.com/gpu; -1: nobody has named it
 };
 
 }  // namespace hekla::plugins

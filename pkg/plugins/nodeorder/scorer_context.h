@@ -17,7 +17,8 @@ inline constexpr int64_t kMaxNodeScore = 100;
 struct ScorerContext {
   NodeColumns nodes;
   PodCounts counts{nodes, {TermRole::kPreferredAffinity, TermRole::kPreferredAntiAffinity}};
-  ResourceColumns resources;
+  ResourceColumns resources;      // in leaf order
+  ResourceColumns row_resources;  // by row
 
   const model::Cluster& cluster() const { return nodes.cluster(); }
   const model::Tables& tables() const { return nodes.cluster().tables(); }

@@ -53,6 +53,8 @@ class ImageLocalityScorer final : public WeightedScorer {
   using WeightedScorer::WeightedScorer;
   absl::string_view name() const override { return "ImageLocality"; }
   framework::AnswerKind kind() const override { return framework::AnswerKind::kCoupled; }
+  // Other nodes' images count too, but they change only with a static change of some node.
+  framework::RowUse row_use() const override { return framework::RowUse::kStatic; }
   void Open() override;
   void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
              absl::Span<double> raw) override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/util/vectorized.h"
 
 namespace hekla::plugins {
 
@@ -31,6 +32,31 @@ void PodNumberFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,
     const int64_t room = table.allocatable.row(nodes[i].index())[model::kPods];
     out[i] = room <= static_cast<int64_t>(table.pod_count[nodes[i]]) ? full_ : ReasonId();
   }
+}
+
+namespace {
+
+HEKLA_VECTORIZED void RefuseFull(const double* left, double* slack, size_t n) {
+  for (size_t i = 0; i < n; ++i) slack[i] = left[i] > 0 ? slack[i] : -1.0;
+}
+
+}  // namespace
+
+bool PodNumberFilter::FilterRows(TaskId task, const framework::NodeRows& rows,
+                                 absl::Span<double> slack) {
+  (void)task;
+  const model::NodeTable& table = context().tables().nodes;
+  left_.resize(rows.size());
+  const auto read = [&](uint32_t row) {
+    const NodeId node = rows.nodes()[row];
+    left_[row] = static_cast<double>(table.allocatable.row(node.index())[model::kPods] -
+                                     static_cast<int64_t>(table.pod_count[node]));
+  };
+  if (!cursor_.CatchUp(rows, read)) {
+    for (uint32_t row = 0; row < rows.size(); ++row) read(row);
+  }
+  RefuseFull(left_.data(), slack.data(), slack.size());
+  return true;
 }
 
 void NodeUnschedulableFilter::Open(ReasonTable& reasons) {

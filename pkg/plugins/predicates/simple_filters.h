@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "pkg/framework/node_rows.h"
 #include "pkg/plugins/predicates/filter_context.h"
 
 // HOT PATH
@@ -14,12 +15,17 @@ class PodNumberFilter final : public PredicateFilter {
   using PredicateFilter::PredicateFilter;
   absl::string_view name() const override { return "PodNumber"; }
   framework::AnswerKind kind() const override { return framework::AnswerKind::kNodeLocal; }
+  framework::RowUse row_use() const override { return framework::RowUse::kAccounts; }
   void Open(framework::ReasonTable& reasons) override;
   void Filter(model::TaskId task, absl::Span<const model::NodeId> nodes,
               absl::Span<framework::ReasonId> out) override;
+  bool FilterRows(model::TaskId task, const framework::NodeRows& rows,
+                  absl::Span<double> slack) override;
 
  private:
   framework::ReasonId full_;
+  framework::RowCursor cursor_;
+  std::vector<double> left_;  // by row: pods it may still get
 };
 
 // spec.unschedulable, unless the pod tolerates the taint that goes with it. Spec 2.1.

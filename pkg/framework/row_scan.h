@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "pkg/framework/class_answers.h"
+#include "pkg/framework/node_rows.h"
+#include "pkg/framework/static_answers.h"
+
+// HOT PATH
+namespace hekla::framework {
+
+// A search over all nodes that looks once at each row of equal nodes (NodeRows). For classes whose
+// scores differ in the nodes' accounts alone: every scorer with a say reads the accounts, or is
+// static and gives all nodes that are allowed the same. Decides exactly as NodeScan does.
+class RowScan {
+ public:
+  RowScan(model::Cluster& cluster, NodeScan& scan, StaticAnswers& statics)
+      : cluster_(&cluster), scan_(&scan), statics_(&statics), rows_(cluster) {}
+
+  // Whether the question can be asked of rows. NodeScan::Prepare must have said yes to the task;
+  // `scorers` are those with a say, in order. `leaf_filters`: filters that look at more than the
+  // accounts are allowed too and are asked about every node.
+  bool CanAnswer(model::TaskId task, const ActiveScorers& scorers, bool leaf_filters);
+  // CanAnswer has just said yes.
+  SearchResult Best(model::TaskId task, const SearchOptions& options);
+  // Rows looked at by a question: its cost.
+  size_t row_count() const { return rows_.size(); }
+
+ private:
+  // Scores of one kind so far: a constant until the first column comes.
+  struct Sum {
+    bool is_column = false;
+    double constant = 0;
+    std::vector<double> column;
+  };
+  void CountAllowed(model::TaskId task);
+  void AskLeafFilters(model::TaskId task);
+  void FindRoom(model::TaskId task, const SearchOptions& options);
+  void AskFilters(model::TaskId task);
+  void AddScorers(model::TaskId task, bool batch, Sum& sum);
+  model::NodeId Pick(model::TaskId task, absl::Span<const double> slack);
+  model::NodeId NodeAt(uint64_t k, uint64_t ties) const;
+
+  model::Cluster* cluster_;
+  NodeScan* scan_;
+  StaticAnswers* statics_;
+  NodeRows rows_;
+
+  // Of the question at hand.
+  StaticAnswers::Part* part_ = nullptr;
+  const ActiveScorers* scorers_ = nullptr;
+  bool leaf_filters_ = false;
+  const uint8_t* mask_ = nullptr;  // by leaf: allowed; null: every leaf is
+  std::vector<uint8_t> leaf_mask_;
+  absl::Span<const uint32_t> allowed_;  // nodes of each row that filters by leaf allow
+  std::vector<uint32_t> counted_;
+  std::vector<double> future_, idle_, raw_;  // by row
+  Sum order_, batch_;
+  std::vector<uint32_t> best_rows_;
+  std::vector<uint8_t> is_best_;  // by row, zero between questions
+  mutable std::vector<uint32_t> tied_;
+  std::vector<ReasonId> answers_;
+};
+
+}  // namespace hekla::framework
