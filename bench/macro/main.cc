@@ -1,5 +1,9 @@
-// hekla-bench [--case NAME]... [--nodes N]...: costs of whole cycles as JSON, one object per line.
+// hekla-bench [--all] [--case NAME]... [--nodes N]... [-o json|lines] [--growth]: costs of whole
+// cycles as JSON, one object per line or (-o json) one document. Every case runs in a process of
+// its own, so that its peak memory is its own.
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "bench/macro/scenario.h"
 
 namespace {
@@ -28,38 +33,92 @@ namespace hekla::bench {
 
 uint64_t AllocationCount() { return allocations; }
 
+namespace {
+
+struct Options {
+  std::vector<std::string> cases;  // empty: all
+  std::vector<int> sizes;
+  bool document = false;
+  bool growth = false;
+};
+
+bool Parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const std::string value = i + 1 < argc ? argv[i + 1] : "";
+    int size = 0;
+    if (flag == "--all") {
+      options.cases.clear();
+    } else if (flag == "--growth") {
+      options.growth = true;
+    } else if (flag == "--case" && !value.empty()) {
+      options.cases.push_back(value);
+      ++i;
+    } else if (flag == "--nodes" && absl::SimpleAtoi(value, &size) && size > 0) {
+      options.sizes.push_back(size);
+      ++i;
+    } else if (flag == "-o" && (value == "json" || value == "lines")) {
+      options.document = value == "json";
+      ++i;
+    } else {
+      return false;
+    }
+  }
+  if (options.sizes.empty()) options.sizes = {1000, 5000, 10000, 50000};
+  return true;
+}
+
+// Runs a case in a child process, which prints its row. False if it failed.
+bool RunCase(const Case& c, int nodes, const char* before) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) {
+    std::string row = ToJson(c.run(nodes));
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    row.pop_back();
+    std::printf("%s%s,\"peak_megabytes\":%ld}", before, row.c_str(), usage.ru_maxrss / 1024);
+    std::fflush(stdout);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  if (!Parse(argc, argv, options)) {
+    std::fprintf(stderr,
+                 "usage: hekla-bench [--all] [--case NAME]... [--nodes N]... [-o json|lines] "
+                 "[--growth]\n");
+    return 2;
+  }
+  const char* separator = options.document ? ",\n  " : "\n";
+  const char* before = options.document ? "{\"rows\": [\n  " : "";
+  bool fine = true;
+  for (const Case& c : AllCases()) {
+    bool wanted = options.cases.empty() && !options.growth;
+    for (const std::string& name : options.cases) wanted = wanted || name == c.name;
+    for (int nodes : options.sizes) {
+      if (!wanted) continue;
+      fine = RunCase(c, nodes, before) && fine;
+      before = separator;
+    }
+  }
+  if (options.growth) {
+    for (const std::string& row : GrowthRows()) {
+      std::printf("%s%s", before, row.c_str());
+      std::fflush(stdout);
+      before = separator;
+    }
+  }
+  std::printf("%s", options.document ? "\n]}\n" : "\n");
+  return fine ? 0 : 1;
+}
+
+}  // namespace
 }  // namespace hekla::bench
 
-int main(int argc, char** argv) {
-  std::vector<std::string> wanted;
-  std::vector<int> sizes;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string flag = argv[i];
-    int size = 0;
-    if (flag == "--case") {
-      wanted.push_back(argv[i + 1]);
-    } else if (flag == "--nodes" && absl::SimpleAtoi(argv[i + 1], &size) && size > 0) {
-      sizes.push_back(size);
-    } else {
-      std::fprintf(stderr, "usage: hekla-bench [--case NAME]... [--nodes N]...\n");
-      return 2;
-    }
-  }
-  if (sizes.empty()) sizes = {1000, 5000, 10000};
-  for (const auto& c : hekla::bench::AllCases()) {
-    bool run = wanted.empty();
-    for (const std::string& name : wanted) run = run || name == c.name;
-    for (int nodes : sizes) {
-      if (!run) continue;
-      const hekla::bench::Result result = c.run(nodes);
-      std::printf("{\"case\":\"%s\",\"nodes\":%d", result.name.c_str(), nodes);
-      for (const auto& [key, value] : result.numbers)
-        std::printf(",\"%s\":%.6g", key.c_str(), value);
-      rusage usage{};
-      getrusage(RUSAGE_SELF, &usage);
-      std::printf(",\"peak_megabytes\":%ld}\n", usage.ru_maxrss / 1024);
-      std::fflush(stdout);
-    }
-  }
-  return 0;
-}
+int main(int argc, char** argv) { return hekla::bench::Main(argc, argv); }

@@ -1,6 +1,7 @@
 #include "bench/macro/scenario.h"
 
 #include <chrono>
+#include <ctime>
 
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
@@ -13,6 +14,12 @@ constexpr int64_t kGi = int64_t{1} << 30;
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+double CpuNow() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
 }  // namespace
@@ -60,10 +67,12 @@ Scenario::Cost Scenario::Run() {
   Cost cost;
   const uint64_t allocations = AllocationCount();
   const double start = Now();
+  const double cpu_start = CpuNow();
   framework::Session& session = state_.session();
   session.Open("0f8fad5b-d9cb-469f-a165-70867728950e");
   for (auto& [name, action] : actions_) action->Execute(session, none);
   session.Close();
+  cost.cpu_seconds = CpuNow() - cpu_start;
   cost.seconds = Now() - start;
   cost.allocations = AllocationCount() - allocations;
   cost.binds = state_.sink.binds.size();
@@ -97,6 +106,21 @@ void Scenario::FillNodes(int per_node, int64_t cpu, int64_t memory) {
                                          .node = absl::StrCat("node-", n % nodes_),
                                          .status = model::TaskStatus::kRunning}));
     }
+  }
+}
+
+void Scenario::FillUnevenly(int per_node) {
+  const int total = nodes_ * per_node;
+  for (int n = 0; n < total; ++n) {
+    const std::string job = absl::StrCat("uneven-", n / 100);
+    if (n % 100 == 0) world().AddJob(job, 1, "default", model::PodGroupPhase::kRunning);
+    running_.push_back(
+        world().AddPod({.name = absl::StrCat(job, "-worker-", n % 100),
+                        .job = job,
+                        .cpu = 100 + static_cast<int64_t>(random_.Below(3000)),
+                        .memory = static_cast<int64_t>(random_.Below(uint64_t{12} << 30)),
+                        .node = absl::StrCat("node-", n % nodes_),
+                        .status = model::TaskStatus::kRunning}));
   }
 }
 

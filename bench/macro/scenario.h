@@ -20,6 +20,7 @@ class Scenario {
   // One cycle of enqueue, allocate, backfill.
   struct Cost {
     double seconds = 0;
+    double cpu_seconds = 0;  // of the process: not disturbed by what else the machine does
     uint64_t allocations = 0;
     size_t binds = 0;
     size_t writes = 0;
@@ -28,6 +29,8 @@ class Scenario {
 
   // A gang of `pods` equal pods named after it.
   void AddGang(const std::string& name, int pods, int32_t min_member, int64_t cpu, int64_t memory);
+  // Pods that run already on every node, each with its own request, so that no two nodes are alike.
+  void FillUnevenly(int per_node);
   // Pods that run already, `per_node` on every node.
   void FillNodes(int per_node, int64_t cpu, int64_t memory);
   // The API server's echo of every binding sent so far: the pods run.
@@ -51,11 +54,12 @@ class Scenario {
 // Heap allocations of this process so far.
 uint64_t AllocationCount();
 
-// One row of the result.
+// One row of the result: what a case did at one size. Names of further numbers say their unit.
 struct Result {
   std::string name;
   int nodes = 0;
-  std::vector<std::pair<std::string, double>> numbers;
+  std::vector<Scenario::Cost> cycles;  // measured ones, in order
+  std::vector<std::pair<std::string, double>> more;
 };
 
 struct Case {
@@ -63,5 +67,12 @@ struct Case {
   std::function<Result(int nodes)> run;
 };
 std::vector<Case> AllCases();
+
+// A result as one JSON object: placements, cycles, allocations, and `more`.
+std::string ToJson(const Result& result);
+
+// How the cost of a cycle grows with nodes, pods, classes, queues, gangs: each is doubled three
+// times while the others stay. One JSON object per dimension.
+std::vector<std::string> GrowthRows();
 
 }  // namespace hekla::bench
