@@ -94,7 +94,7 @@ def cmd_may_include(path, target):
     if re.match(r"^cmd/[^/]+/wiring\.cc$", path) or path.startswith("cmd/heklactl/"):
         return path.startswith("cmd/heklactl/") or not below(target, "pkg/apiserver")
     return target.startswith(path.rsplit("/", 1)[0] + "/") or any(
-        below(target, "pkg/" + library) for library in ("util", "http", "metrics"))
+        below(target, "pkg/" + library) for library in ("util", "http", "metrics", "apis/json", "ray/config"))
 
 
 def check_file(path, text):

@@ -16,6 +16,7 @@ namespace hekla::kube {
 struct Client::Parts {
   util::SystemClock clock;
   std::shared_ptr<http::BeastTransport> transport;
+  std::unique_ptr<http::Transport> wrapped;  // null: nothing around it
   std::shared_ptr<CertificateReloader> reloader;
   std::unique_ptr<Authorizer> authorizer;
   std::unique_ptr<RestClient> rest;
@@ -50,12 +51,14 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientConfig& confi
   } else {
     HEKLA_ASSIGN_OR_RETURN(parts->authorizer, StaticAuthorizer::Create(config, &parts->clock));
   }
+  if (options.wrap) parts->wrapped = options.wrap(parts->transport.get());
+  http::Transport* const outer =
+      parts->wrapped != nullptr ? parts->wrapped.get() : parts->transport.get();
   options.rest.path_prefix = url.path;
-  parts->rest =
-      std::make_unique<RestClient>(RestClient::Deps{.transport = parts->transport.get(),
-                                                    .executor = executor,
-                                                    .authorizer = parts->authorizer.get()},
-                                   std::move(options.rest));
+  parts->rest = std::make_unique<RestClient>(
+      RestClient::Deps{
+          .transport = outer, .executor = executor, .authorizer = parts->authorizer.get()},
+      std::move(options.rest));
   return std::unique_ptr<Client>(new Client(std::move(parts)));
 }
 
@@ -64,6 +67,8 @@ Client::Client(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Client::~Client() = default;
 
 RestClient& Client::rest() { return *parts_->rest; }
-http::Transport& Client::transport() { return *parts_->transport; }
+http::Transport& Client::transport() {
+  return parts_->wrapped != nullptr ? *parts_->wrapped : *parts_->transport;
+}
 
 }  // namespace hekla::kube

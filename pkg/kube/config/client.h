@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,9 @@ class Client {
     RestClient::Options rest = {};  // path_prefix is taken from the server's URL
     size_t max_connections = 32;
     std::string thread_name = "kube-client";
+    // Puts something around the transport that requests and watches go through (metrics). The inner
+    // one outlives what is returned. May be null.
+    std::function<std::unique_ptr<http::Transport>(http::Transport* inner)> wrap = nullptr;
   };
 
   // `executor`: for waiting (limits, retries); `background`: for what may block (exec plugins,

@@ -1,0 +1,49 @@
+#include "cmd/ray-operator/log_writer.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "gtest/gtest.h"
+
+namespace hekla::cmd::ray_operator {
+namespace {
+
+const absl::Time kNow = absl::FromUnixMillis(1767323045678);
+
+TEST(LogLineTest, Forms) {
+  EXPECT_EQ(LogLine(Encoder::kJson, 0, kNow, "setup", "starting \"it\"\n"),
+            R"({"level":"info","ts":"2026-01-02T03:04:05.678Z","logger":"setup",)"
+            R"("msg":"starting \"it\""})");
+  EXPECT_EQ(LogLine(Encoder::kConsole, 2, kNow, "apply", "no"),
+            "2026-01-02T03:04:05.678Z\tERROR\tapply\tno");
+}
+
+size_t FilesIn(const std::filesystem::path& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+TEST(RotatingFileTest, PutsFullFilesAsideAndKeepsTheNewest) {
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / "operator-log-test";
+  std::filesystem::remove_all(folder);
+  {
+    auto file = RotatingFile::Open(
+        {.path = (folder / "op.log").string(), .max_bytes = 10, .max_backups = 2});
+    ASSERT_TRUE(file.ok()) << file.status();
+    (*file)->Write("1234567\n", kNow);
+    EXPECT_EQ(FilesIn(folder), 1u);
+    for (int i = 1; i <= 5; ++i) (*file)->Write("abcdefg\n", kNow + absl::Seconds(i));
+  }
+  EXPECT_EQ(FilesIn(folder), 3u);
+  EXPECT_EQ(std::filesystem::file_size(folder / "op.log"), 8u);
+  EXPECT_TRUE(std::filesystem::exists(folder / "op-2026-01-02T03-04-10.678000.log"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST(RotatingFileTest, AFileThatCannotBeWrittenIsAnError) {
+  EXPECT_FALSE(RotatingFile::Open({.path = "/dev/null/x.log"}).ok());
+}
+
+}  // namespace
+}  // namespace hekla::cmd::ray_operator
