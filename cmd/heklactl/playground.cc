@@ -13,13 +13,16 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "cmd/heklactl/hosted_cluster.h"
+#include "cmd/heklactl/hosted_operator.h"
 #include "cmd/heklactl/kubeconfig.h"
 #include "cmd/heklactl/playground_options.h"
 #include "cmd/heklactl/status_line.h"
 #include "cmd/heklactl/subcommands.h"
+#include "cmd/scheduler/endpoints.h"
 #include "glog/logging.h"
 #include "pkg/apiserver/hollow/local_watch.h"
 #include "pkg/assembly/scheduler_graph.h"
+#include "pkg/http/beast_server.h"
 #include "pkg/http/beast_transport.h"
 #include "pkg/util/logging.h"
 #include "pkg/util/status_macros.h"
@@ -37,12 +40,18 @@ class Counts {
       : nodes_(server, "/api/v1/nodes",
                [this](absl::string_view type, const Value& node) { OnNode(type, node); }),
         pods_(server, "/api/v1/pods",
-              [this](absl::string_view type, const Value& pod) { OnPod(type, pod); }) {}
+              [this](absl::string_view type, const Value& pod) { OnPod(type, pod); }),
+        ray_clusters_(
+            server, "/apis/ray.io/v1/rayclusters",
+            [this](absl::string_view type, const Value& object) { OnRayCluster(type, object); }) {}
 
   PlaygroundStatus Now() {
     nodes_.Pump();
     pods_.Pump();
+    ray_clusters_.Pump();
     PlaygroundStatus status;
+    status.ray_clusters = static_cast<int64_t>(known_ray_clusters_.size());
+    for (const auto& [key, ready] : known_ray_clusters_) status.ray_ready += ready ? 1 : 0;
     status.nodes = static_cast<int64_t>(known_nodes_.size());
     status.pending = totals_[kPending];
     status.running = totals_[kRunning];
@@ -66,10 +75,19 @@ class Counts {
       known_nodes_[name] = true;
     }
   }
+  static std::string KeyOf(const Value& object) {
+    const Value& metadata = object.At("metadata");
+    return absl::StrCat(metadata.GetString("namespace"), "/", metadata.GetString("name"));
+  }
+  void OnRayCluster(absl::string_view type, const Value& object) {
+    if (type == "DELETED") {
+      known_ray_clusters_.erase(KeyOf(object));
+    } else {
+      known_ray_clusters_[KeyOf(object)] = object.At("status").GetString("state") == "ready";
+    }
+  }
   void OnPod(absl::string_view type, const Value& pod) {
-    const Value& metadata = pod.At("metadata");
-    const std::string key =
-        absl::StrCat(metadata.GetString("namespace"), "/", metadata.GetString("name"));
+    const std::string key = KeyOf(pod);
     if (const auto it = known_pods_.find(key); it != known_pods_.end()) {
       --totals_[it->second];
       known_pods_.erase(it);
@@ -82,9 +100,11 @@ class Counts {
 
   absl::flat_hash_map<std::string, bool> known_nodes_;
   absl::flat_hash_map<std::string, State> known_pods_;
+  absl::flat_hash_map<std::string, bool> known_ray_clusters_;  // whether it is ready
   int64_t totals_[kStates] = {};
   apiserver::hollow::LocalWatch nodes_;
   apiserver::hollow::LocalWatch pods_;
+  apiserver::hollow::LocalWatch ray_clusters_;
 };
 
 // The scheduler as it runs in production, in this process: its own HTTP client and its own threads.
@@ -116,7 +136,7 @@ class InProcessScheduler {
   }
 
   void AddTo(PlaygroundStatus& status) const {
-    const scheduler::CycleStats stats = graph_->Stats();
+    const hekla::scheduler::CycleStats stats = graph_->Stats();
     status.cycles = stats.cycles;
     status.last_cycle = stats.last;
   }
@@ -126,6 +146,44 @@ class InProcessScheduler {
   util::ThreadExecutor io_{"io"};
   util::ThreadExecutor session_{"session"};
   std::unique_ptr<assembly::SchedulerGraph> graph_;
+};
+
+// The Ray operator in this process, and its metrics where they are asked for.
+class InProcessOperator {
+ public:
+  absl::Status Start(const PlaygroundOptions& options, const std::string& url,
+                     const util::Clock* clock) {
+    HostedOperator::Options hosted;
+    hosted.url = url;
+    hosted.config.qps = 0;  // everything is on this machine
+    hosted.config.reconcile_concurrency = options.reconcile_concurrency;
+    hosted.config.batch_scheduler = options.batch_scheduler;
+    hosted.config.enable_metrics = true;
+    hosted.seed = static_cast<uint64_t>(options.seed);
+    HEKLA_RETURN_IF_ERROR(hosted.gates.Parse(options.feature_gates));
+    operator_.emplace(std::move(hosted), clock);
+    HEKLA_RETURN_IF_ERROR(operator_->Start());
+    return options.metrics_addr.empty() ? absl::OkStatus() : Serve(options.metrics_addr);
+  }
+
+ private:
+  absl::Status Serve(const std::string& address) {
+    HEKLA_ASSIGN_OR_RETURN(const scheduler::ListenAddress parsed,
+                           scheduler::ParseListenAddress(address));
+    endpoints_.emplace(scheduler::Endpoints::Sources{
+        .metrics = [this] { return operator_->registry().Expose(); }});
+    http::BeastServer::Options listener;
+    listener.address = parsed.host;
+    listener.port = parsed.port;
+    listener.thread_name = "ray-metrics";
+    server_ = std::make_unique<http::BeastServer>(std::move(listener));
+    return server_->Start(&*endpoints_);
+  }
+
+  // In this order: the listener goes first.
+  std::optional<HostedOperator> operator_;
+  std::optional<scheduler::Endpoints> endpoints_;
+  std::unique_ptr<http::BeastServer> server_;
 };
 
 // Where the kubeconfig goes; removed at the end if the folder is ours.
@@ -165,7 +223,11 @@ void PrintHelp(const std::string& url, const std::string& kubeconfig,
             << "  export KUBECONFIG=" << kubeconfig << "\n"
             << "  kubectl get nodes\n"
             << "  kubectl apply -f config/samples/queue.yaml -f config/samples/gang.yaml\n"
-            << "  kubectl get queues,podgroups,pods -o wide\n\nCtrl-C stops it.\n"
+            << "  kubectl get queues,podgroups,pods -o wide\n"
+            << (options.ray ? "  kubectl apply -f config/samples/raycluster.yaml\n"
+                              "  kubectl get rayclusters -w\n"
+                            : "")
+            << "\nCtrl-C stops it.\n"
             << std::flush;
 }
 
@@ -228,12 +290,19 @@ int Run(const PlaygroundOptions& options) {
     const absl::Status started = scheduler->Start(options, cluster.url(), &cluster.clock());
     if (!started.ok()) return Fail(started, absl::IsInvalidArgument(started) ? 2 : 1);
   }
+  std::optional<InProcessOperator> ray;
+  if (options.ray) {
+    ray.emplace();
+    const absl::Status started = ray->Start(options, cluster.url(), &cluster.clock());
+    if (!started.ok()) return Fail(started, absl::IsInvalidArgument(started) ? 2 : 1);
+  }
   KubeconfigFile kubeconfig;
   if (const absl::Status written = kubeconfig.Write(options, cluster.url()); !written.ok()) {
     return Fail(written, 1);
   }
   PrintHelp(cluster.url(), kubeconfig.path(), options);
   ShowUntilSignal(signals, cluster, scheduler.has_value() ? &*scheduler : nullptr);
+  ray.reset();
   scheduler.reset();
   cluster.Stop();
   return 0;

@@ -19,6 +19,14 @@ void AddFlags(util::FlagSet& flags, PlaygroundOptions& o) {
   flags.String("scheduler-conf", &o.scheduler_conf, "Configuration of the scheduler.");
   flags.Duration("schedule-period", &o.schedule_period, "Longest pause between two cycles.");
   flags.Bool("no-scheduler", &o.no_scheduler, "Start only the API server and the nodes.");
+  flags.Bool("ray", &o.ray, "Run the Ray operator too.");
+  flags.Int("reconcile-concurrency", &o.reconcile_concurrency,
+            "RayClusters that are reconciled at once.");
+  flags.String("batch-scheduler", &o.batch_scheduler,
+               "Batch scheduler of RayClusters: volcano starts each as one gang.");
+  flags.String("feature-gates", &o.feature_gates, "Feature gates of the Ray operator.");
+  flags.String("metrics-addr", &o.metrics_addr,
+               "Where to serve /metrics of the Ray operator: 127.0.0.1:8080.");
   flags.Int("seed", &o.seed, "Seed of names, uids and ties.");
   util::AddLogFlags(flags, &o.log);
 }
@@ -45,6 +53,13 @@ absl::StatusOr<PlaygroundOptions> ParsePlaygroundOptions(
   HEKLA_RETURN_IF_ERROR(within("node-pods", options.node_pods, 1, 100000));
   HEKLA_RETURN_IF_ERROR(within("gpu", options.gpus, 0, 10000));
   HEKLA_RETURN_IF_ERROR(within("port", options.port, 0, 65535));
+  HEKLA_RETURN_IF_ERROR(within("reconcile-concurrency", options.reconcile_concurrency, 1, 1000));
+  for (const char* flag :
+       {"reconcile-concurrency", "batch-scheduler", "feature-gates", "metrics-addr"}) {
+    if (flags.Given(flag) && !options.ray) {
+      return absl::InvalidArgumentError(absl::StrCat("--", flag, " needs --ray"));
+    }
+  }
   // Lines of the log would tear the status line apart: only warnings unless more is asked for.
   if (flags.Given("v")) options.log.min_severity = 0;
   return options;

@@ -21,6 +21,11 @@ struct PlaygroundOptions {
   std::string scheduler_conf;
   absl::Duration schedule_period = absl::Seconds(1);
   bool no_scheduler = false;  // only the API server and the nodes
+  bool ray = false;           // run the Ray operator too
+  int reconcile_concurrency = 1;
+  std::string batch_scheduler;  // of the Ray operator
+  std::string feature_gates;    // of the Ray operator
+  std::string metrics_addr;     // of the Ray operator; "": not served
   int seed = 1;
   util::LogOptions log;
   bool help = false;

@@ -37,6 +37,10 @@ TEST(PlaygroundOptionsTest, BadInputNamesTheFlag) {
             "--nodes must be from 0 to 100000");
   EXPECT_EQ(ParsePlaygroundOptions({"--port=65536"}).status().message(),
             "--port must be from 0 to 65535");
+  EXPECT_EQ(ParsePlaygroundOptions({"--batch-scheduler=volcano"}).status().message(),
+            "--batch-scheduler needs --ray");
+  EXPECT_EQ(ParsePlaygroundOptions({"--ray", "--reconcile-concurrency=0"}).status().message(),
+            "--reconcile-concurrency must be from 1 to 1000");
   EXPECT_EQ(ParsePlaygroundOptions({"now"}).status().message(), "unexpected argument: now");
 }
 
@@ -69,6 +73,11 @@ TEST(StatusLineTest, TextHasTheNumbers) {
   status.other = 1;
   EXPECT_EQ(StatusText(status),
             "nodes 20  pending 4  running 12  other 1  cycles 7  last cycle 0.31 ms");
+  status.ray_clusters = 100;
+  status.ray_ready = 40;
+  EXPECT_EQ(StatusText(status),
+            "nodes 20  pending 4  running 12  other 1  cycles 7  last cycle 0.31 ms  "
+            "rayclusters ready 40 of 100");
 }
 
 TEST(StatusLineTest, NothingIsWrittenWhereThereIsNoTerminal) {

@@ -16,6 +16,10 @@ std::string StatusText(const PlaygroundStatus& status) {
     absl::StrAppendFormat(&text, "  last cycle %.2f ms",
                           absl::ToDoubleMilliseconds(status.last_cycle));
   }
+  if (status.ray_clusters > 0) {
+    absl::StrAppendFormat(&text, "  rayclusters ready %d of %d", status.ray_ready,
+                          status.ray_clusters);
+  }
   return text;
 }
 

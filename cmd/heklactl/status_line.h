@@ -15,6 +15,8 @@ struct PlaygroundStatus {
   int64_t other = 0;  // bound and starting, or ended
   uint64_t cycles = 0;
   absl::Duration last_cycle = absl::ZeroDuration();
+  int64_t ray_clusters = 0;
+  int64_t ray_ready = 0;  // of them, state "ready"
 };
 
 // "nodes 20  pending 4  running 12  cycles 7  last cycle 0.31 ms"
