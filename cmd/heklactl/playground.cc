@@ -124,6 +124,8 @@ class InProcessScheduler {
     assembly::SchedulerGraph::Options graph;
     graph.config.path = options.scheduler_conf;
     graph.cycles.period = options.schedule_period;
+    // Nobody else places the pods of those who name no scheduler.
+    if (options.ray) graph.scheduler_names.emplace_back("default-scheduler");
     graph.api_qps = 0;  // everything is on this machine
     graph.seed = static_cast<uint64_t>(options.seed);
     HEKLA_ASSIGN_OR_RETURN(
