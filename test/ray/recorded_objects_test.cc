@@ -26,6 +26,7 @@
 #include "pkg/ray/builders/services.h"
 #include "pkg/ray/builders/storage.h"
 #include "pkg/ray/testing/recordings.h"
+#include "test/ray/definition.h"
 #include "test/ray/recorded_options.h"
 #include "test/ray/stored_object.h"
 
@@ -109,6 +110,25 @@ std::optional<Value> PodLike(const State& s, const Value& stored) {
   }
   s.scheduler->DecoratePod(s.cluster, group_name, pod);
   return pod;
+}
+
+TEST(RecordedObjectsTest, ShippedDefinitionStoresWhatWasStored) {
+  int compared = 0;
+  for (const Recording& r : LoadRecordings()) {
+    Value manifest = r.raw().At("manifest");
+    const Value stored = r.ClusterAt(0);
+    const std::string problem = StoreAsRayCluster(manifest);
+    EXPECT_EQ(problem.empty(), stored.is_object()) << r.name() << " " << problem;
+    if (!stored.is_object()) continue;
+    // The finalizer is written with the whole object.
+    if (stored.At("metadata").Has("finalizers")) manifest = apis::ray::GoObject(manifest);
+    EXPECT_EQ(manifest.At("spec"), stored.At("spec"))
+        << r.name() << "\n"
+        << apis::json::Dump(manifest.At("spec")) << "\n"
+        << apis::json::Dump(stored.At("spec"));
+    ++compared;
+  }
+  std::cout << compared << " specs compared\n";
 }
 
 TEST(RecordedObjectsTest, PodsAreBuiltAsTheyWereStored) {
