@@ -1,5 +1,6 @@
 #include "pkg/ray/builders/pod.h"
 
+#include <initializer_list>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,11 +18,38 @@ using apis::meta::StringMap;
 using apis::ray::RayCluster;
 using apis::ray::WorkerGroupSpec;
 
+namespace {
+
+// Members that must be lists and are something else would stop the builders: what slipped past the
+// schema is dropped here.
+void KeepLists(std::initializer_list<absl::string_view> keys, Value& object) {
+  for (absl::string_view key : keys) {
+    const Value* member = object.Find(key);
+    if (member != nullptr && !member->is_array()) object.Remove(key);
+  }
+}
+
+void Straighten(Value& spec) {
+  if (!spec.is_object()) spec = Value::MakeObject();
+  KeepLists({"containers", "initContainers", "volumes"}, spec);
+  for (absl::string_view kind : {"containers", "initContainers"}) {
+    Value* containers = spec.Find(kind);
+    if (containers == nullptr) continue;
+    for (Value& container : containers->as_array()) {
+      if (!container.is_object()) container = Value::MakeObject();
+      KeepLists({"env", "envFrom", "volumeMounts", "ports", "command", "args"}, container);
+    }
+  }
+}
+
+}  // namespace
+
 PodDraft::PodDraft(const RayCluster& cluster, const BuildOptions& options,
                    const WorkerGroupSpec* group)
     : cluster(cluster), options(options), group(group) {
   params = head() ? cluster.spec.head.ray_start_params : group->ray_start_params;
   spec = pod_template().At("spec");
+  Straighten(spec);
   // Validation has seen to it that there is a container; never crash all the same.
   Value& containers = spec["containers"];
   if (containers.size() == 0) containers.Append(Value::MakeObject());

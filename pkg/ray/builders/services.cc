@@ -100,6 +100,11 @@ Value UserHeadService(const RayCluster& cluster, const std::string& name, const 
   const apis::ray::HeadGroupSpec& head = cluster.spec.head;
   Value service = head.head_service;
   service.Remove("status");
+  // What slipped past the schema is dropped.
+  for (absl::string_view key : {"metadata", "spec"}) {
+    if (!service.At(key).is_object()) service.Set(key, Value::MakeObject());
+  }
+  if (!service.At("spec").At("ports").is_array()) service["spec"].Remove("ports");
   service.Set("apiVersion", "v1");
   service.Set("kind", "Service");
   Value& metadata = service["metadata"];
