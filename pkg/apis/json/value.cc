@@ -10,6 +10,7 @@
 #include <rapidjson/writer.h>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace hekla::apis::json {
@@ -36,14 +37,17 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   bool Null() { return Add(Value()); }
   bool Bool(bool b) { return Add(Value(b)); }
-  bool Int(int i) { return Add(Value(i)); }
-  bool Uint(unsigned i) { return Add(Value(i)); }
-  bool Int64(int64_t i) { return Add(Value(static_cast<long long>(i))); }
-  bool Uint64(uint64_t i) {
-    return Add(i <= static_cast<uint64_t>(INT64_MAX) ? Value(static_cast<long long>(i))
-                                                     : Value(static_cast<double>(i)));
+  // Numbers come as text (kParseNumbersAsStringsFlag), already known to have a number's form.
+  bool RawNumber(const char* s, rapidjson::SizeType n, bool) {
+    const absl::string_view text(s, n);
+    int64_t integer = 0;
+    if (text.find_first_of(".eE") == absl::string_view::npos && absl::SimpleAtoi(text, &integer)) {
+      return Add(Value(static_cast<long long>(integer)));
+    }
+    double number = 0;
+    number_too_big_ = !absl::SimpleAtod(text, &number) || std::isinf(number);
+    return !number_too_big_ && Add(Value(number));
   }
-  bool Double(double d) { return Add(Value(d)); }
   bool String(const char* s, rapidjson::SizeType n, bool) {
     std::string text(s, n);
     ReplaceSurrogates(text);
@@ -60,6 +64,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
   bool EndArray(rapidjson::SizeType) { return Close(); }
 
   Value Take() { return std::move(root_); }
+  bool number_too_big() const { return number_too_big_; }
 
  private:
   struct Frame {
@@ -125,6 +130,7 @@ class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> 
 
   std::vector<std::string>* duplicates_;
   std::vector<Frame> stack_;
+  bool number_too_big_ = false;
   Value root_;
 };
 
@@ -173,10 +179,11 @@ absl::StatusOr<Value> ParseInto(absl::string_view text, std::vector<std::string>
   rapidjson::Reader reader;
   // Iterative, so that hostile nesting cannot exhaust the stack.
   const rapidjson::ParseResult result =
-      reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseFullPrecisionFlag |
+      reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
                    rapidjson::kParseValidateEncodingFlag>(input, builder);
   if (result.IsError()) {
-    const char* why = result.Code() == rapidjson::kParseErrorTermination
+    const char* why = builder.number_too_big() ? "number too big for a double"
+                      : result.Code() == rapidjson::kParseErrorTermination
                           ? "nested too deeply"
                           : rapidjson::GetParseError_En(result.Code());
     return absl::InvalidArgumentError(

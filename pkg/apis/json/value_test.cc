@@ -37,6 +37,21 @@ TEST(JsonValueTest, ErrorsNameTheByte) {
   EXPECT_THAT(Parse("{} x"), StatusIs(absl::StatusCode::kInvalidArgument, "byte 3"));
 }
 
+TEST(JsonValueTest, NumbersAtTheEdges) {
+  const auto number = [](absl::string_view text) { return *Parse(text); };
+  EXPECT_EQ(number("9223372036854775807").as_int(), INT64_MAX);
+  EXPECT_EQ(number("-9223372036854775808").as_int(), INT64_MIN);
+  EXPECT_EQ(number("-0").as_int(), 0);
+  EXPECT_EQ(number("9223372036854775808").as_double(), 9223372036854775808.0);
+  EXPECT_EQ(number("1e3").as_double(), 1000.0);
+  EXPECT_EQ(number("0.1000000000000000055511151231257827").as_double(), 0.1);
+  EXPECT_EQ(number("0.000000000000000000000000000000000").as_double(), 0.0);
+  EXPECT_EQ(number("4.9e-324").as_double(), 4.9e-324);
+  EXPECT_EQ(number("1e-400").as_double(), 0.0);
+  EXPECT_THAT(Parse("[1e400]"), StatusIs(absl::StatusCode::kInvalidArgument, "too big"));
+  EXPECT_THAT(Parse("[01]"), StatusIs(absl::StatusCode::kInvalidArgument, "byte 2"));
+}
+
 TEST(JsonValueTest, DeepNestingIsAnErrorNotACrash) {
   EXPECT_THAT(Parse(std::string(100000, '[')),
               StatusIs(absl::StatusCode::kInvalidArgument, "deep"));
