@@ -5,7 +5,6 @@
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "gtest/gtest.h"

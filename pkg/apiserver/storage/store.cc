@@ -325,6 +325,10 @@ absl::Time Store::Tick(absl::Time now, absl::Duration bookmark_interval) {
   return next;
 }
 
+Store::~Store() {
+  for (const TablePtr& table : tables_) table->watches_.reset();
+}
+
 void Store::CloseWatches() {
   {
     absl::MutexLock lock(&mutex_);

@@ -68,6 +68,8 @@ struct ListResult {
 class Store {
  public:
   explicit Store(size_t watch_window) : window_(watch_window) {}
+  // Lets go of the watches, whose transformations may hold tables; their streams stay open.
+  ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
