@@ -83,7 +83,10 @@ function(hekla_test name)
     set(arg_TIMEOUT 300)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
-  if(HEKLA_SANITIZE MATCHES thread)
+  if(HEKLA_SANITIZE MATCHES address)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT
+      "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/asan/leaks.txt:print_suppressions=0")
+  elseif(HEKLA_SANITIZE MATCHES thread)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT
       "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/tsan/suppressions.txt")
   endif()
