@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
 #include "glog/logging.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/util/status_macros.h"
@@ -20,34 +21,28 @@ std::string TimeText(absl::Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", time, absl::UTCTimeZone());
 }
 
-// Upstream's logger names are components; here they are sources: "raycluster/apply.cc" -> "apply".
-std::string LoggerOf(const char* base_filename) {
-  absl::string_view name(base_filename);
-  const size_t dot = name.rfind('.');
-  name = dot == absl::string_view::npos ? name : name.substr(0, dot);
-  return std::string(name == "wiring" || name == "main" ? "setup" : name);
-}
-
-class Sink final : public google::LogSink {
+// Takes the library's lines of every severity, which end up with the logger of the lowest.
+class Writer final : public google::base::Logger {
  public:
-  Sink(Encoder standard_output, Encoder file_encoder, std::unique_ptr<RotatingFile> file)
+  Writer(Encoder standard_output, Encoder file_encoder, std::unique_ptr<RotatingFile> file)
       : standard_output_(standard_output), file_encoder_(file_encoder), file_(std::move(file)) {}
 
-  void send(google::LogSeverity severity, const char*, const char* base_filename, int,
-            const google::LogMessageTime& time, const char* message, size_t length) override {
-    const absl::Time when = absl::FromTimeT(time.timestamp()) + absl::Microseconds(time.usec());
-    const std::string logger = LoggerOf(base_filename);
-    const absl::string_view text(message, length);
-    std::string line = LogLine(standard_output_, severity, when, logger, text);
-    line += '\n';
+  void Write(bool, time_t, const char* message, int length) override {
+    const absl::Time now = absl::Now();
+    const ParsedLine parsed =
+        ParseLibraryLine(absl::string_view(message, static_cast<size_t>(length)));
+    std::string line =
+        LogLine(standard_output_, parsed.severity, now, parsed.logger, parsed.message) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
     std::fflush(stdout);
     if (file_ == nullptr) return;
     if (file_encoder_ != standard_output_) {
-      line = LogLine(file_encoder_, severity, when, logger, text) + "\n";
+      line = LogLine(file_encoder_, parsed.severity, now, parsed.logger, parsed.message) + "\n";
     }
-    file_->Write(line, when);
+    file_->Write(line, now);
   }
+  void Flush() override {}
+  google::uint32 LogSize() override { return 0; }
 
  private:
   const Encoder standard_output_;
@@ -55,7 +50,33 @@ class Sink final : public google::LogSink {
   const std::unique_ptr<RotatingFile> file_;
 };
 
+// For the severities whose lines the one above has already had.
+class Nothing final : public google::base::Logger {
+ public:
+  void Write(bool, time_t, const char*, int) override {}
+  void Flush() override {}
+  google::uint32 LogSize() override { return 0; }
+};
+
 }  // namespace
+
+ParsedLine ParseLibraryLine(absl::string_view line) {
+  ParsedLine out;
+  const size_t severity = absl::string_view("IWEF").find(line.empty() ? ' ' : line[0]);
+  out.severity = severity == absl::string_view::npos ? 0 : static_cast<int>(severity);
+  const size_t end = line.find("] ");
+  if (end == absl::string_view::npos) {
+    out.message = line;
+    return out;
+  }
+  out.message = line.substr(end + 2);
+  absl::string_view source = line.substr(0, end);
+  source = source.substr(source.rfind(' ') + 1);
+  source = source.substr(0, source.find('.'));
+  // Upstream's logger names are components; here they are sources.
+  out.logger = source == "wiring" || source == "main" ? "setup" : source;
+  return out;
+}
 
 std::string LogLine(Encoder encoder, int severity, absl::Time time, absl::string_view logger,
                     absl::string_view message) {
@@ -140,17 +161,20 @@ absl::Status StartOperatorLog(const Options& options) {
   if (!options.config.log_file.empty()) {
     HEKLA_ASSIGN_OR_RETURN(file, RotatingFile::Open({.path = options.config.log_file}));
   }
-  // The sink does it all: no lines on standard error but those that end the process.
+  // The writer does it all: no lines on standard error but those that end the process.
   util::LogOptions log = options.log;
   log.to_stderr = false;
   log.stderr_threshold = 3;
   util::StartLogging("hekla-ray-operator", log);
+  // The library keeps the pointers for as long as the process lives.
+  static Writer* const writer =
+      new Writer(options.stdout_encoder, options.file_encoder, std::move(file));
+  static Nothing* const nothing = new Nothing();
+  google::base::SetLogger(google::GLOG_INFO, writer);
   for (google::LogSeverity severity :
-       {google::GLOG_INFO, google::GLOG_WARNING, google::GLOG_ERROR, google::GLOG_FATAL}) {
-    google::SetLogDestination(severity, "");
+       {google::GLOG_WARNING, google::GLOG_ERROR, google::GLOG_FATAL}) {
+    google::base::SetLogger(severity, nothing);
   }
-  static Sink* const sink = new Sink(options.stdout_encoder, options.file_encoder, std::move(file));
-  google::AddLogSink(sink);
   return absl::OkStatus();
 }
 

@@ -19,6 +19,14 @@ namespace hekla::cmd::ray_operator {
 std::string LogLine(Encoder encoder, int severity, absl::Time time, absl::string_view logger,
                     absl::string_view message);
 
+// "W1130 00:17:23.770412 4711 apply.cc:14] text" taken apart; views into `line`.
+struct ParsedLine {
+  int severity = 0;
+  absl::string_view logger = "setup";
+  absl::string_view message = {};
+};
+ParsedLine ParseLibraryLine(absl::string_view line);
+
 // A file that is put aside when it has grown: NAME-<time>.EXT beside it, the newest of which stay.
 // Threads: any.
 // Source:  spec ray-cluster 1.1, --log-file-path.

@@ -19,6 +19,17 @@ TEST(LogLineTest, Forms) {
             "2026-01-02T03:04:05.678Z\tERROR\tapply\tno");
 }
 
+TEST(LogLineTest, LinesOfTheLibraryAreTakenApart) {
+  const ParsedLine line =
+      ParseLibraryLine("W1130 00:17:23.770412 26275 apply.cc:147] list [a] of things\n");
+  EXPECT_EQ(line.severity, 1);
+  EXPECT_EQ(line.logger, "apply");
+  EXPECT_EQ(line.message, "list [a] of things\n");
+  EXPECT_EQ(ParseLibraryLine("I1130 00:17:23.770412 26275 wiring.cc:1] x").logger, "setup");
+  EXPECT_EQ(ParseLibraryLine("no prefix").message, "no prefix");
+  EXPECT_EQ(ParseLibraryLine("").message, "");
+}
+
 size_t FilesIn(const std::filesystem::path& folder) {
   return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
