@@ -27,10 +27,9 @@ class Writer final : public google::base::Logger {
   Writer(Encoder standard_output, Encoder file_encoder, std::unique_ptr<RotatingFile> file)
       : standard_output_(standard_output), file_encoder_(file_encoder), file_(std::move(file)) {}
 
-  void Write(bool, time_t, const char* message, int length) override {
+  void Write(bool, time_t, const char* message, size_t length) override {
     const absl::Time now = absl::Now();
-    const ParsedLine parsed =
-        ParseLibraryLine(absl::string_view(message, static_cast<size_t>(length)));
+    const ParsedLine parsed = ParseLibraryLine(absl::string_view(message, length));
     std::string line =
         LogLine(standard_output_, parsed.severity, now, parsed.logger, parsed.message) + "\n";
     std::fwrite(line.data(), 1, line.size(), stdout);
@@ -53,7 +52,7 @@ class Writer final : public google::base::Logger {
 // For the severities whose lines the one above has already had.
 class Nothing final : public google::base::Logger {
  public:
-  void Write(bool, time_t, const char*, int) override {}
+  void Write(bool, time_t, const char*, size_t) override {}
   void Flush() override {}
   google::uint32 LogSize() override { return 0; }
 };
