@@ -71,7 +71,8 @@ spec:
     numOfHosts: 2
     rayStartParams: {resources: '{"a": 1}'}
     scaleStrategy: {workersToDelete: [w]}
-    template: {spec: {containers: [{name: r, env: [{name: B}], resources: {limits: {google.com/tpu: 4}}}]}}
+    template: {spec: {containers: [
+        {name: r, env: [{name: B}], resources: {limits: {google.com/tpu: 4}}}]}}
 )";
 
 // Every value below `value`, itself included.
