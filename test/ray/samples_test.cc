@@ -181,6 +181,30 @@ INSTANTIATE_TEST_SUITE_P(All, SampleTest, ::testing::ValuesIn(SampleNames()), []
   return name;
 });
 
+TEST(DefinitionTest, TemplatesKeepFiveMembersOfTheirMetadataAndAllOfTheirSpec) {
+  for (const char* version : {"ray.io/v1", "ray.io/v1alpha1"}) {
+    const auto document = yaml::ParseOne(absl::StrCat("apiVersion: ", version, R"(
+kind: RayCluster
+metadata: {name: a}
+spec:
+  headGroupSpec:
+    rayStartParams: {}
+    template:
+      metadata: {name: a, namespace: b, labels: {c: d}, annotations: {e: f}, finalizers: [g/h]}
+      spec: {future: 1, containers: [{name: h, future: 2, ports: [{containerPort: 1, future: 3}]}]}
+)"));
+    ASSERT_TRUE(document.ok()) << document.status();
+    Value cluster = document->value;
+    EXPECT_EQ(StoreAsRayCluster(cluster), "");
+    const Value& spec = *cluster.FindPath({"spec", "headGroupSpec", "template", "spec"});
+    EXPECT_EQ(apis::json::Dump(spec.At("containers").as_array()[0].At("ports")),
+              R"([{"containerPort":1,"future":3,"protocol":"TCP"}])");
+    EXPECT_EQ(spec.GetInt("future"), 1);
+    cluster["spec"]["headGroupSpec"]["template"]["metadata"].Set("uid", "x");
+    EXPECT_EQ(StoreAsRayCluster(cluster), "unknown: spec.headGroupSpec.template.metadata.uid");
+  }
+}
+
 TEST(SamplesTest, AreEnoughAndEachHasAGoldenFile) {
   EXPECT_GE(SampleNames().size(), 15u);
   for (const auto& entry : fs::directory_iterator("test/ray/golden")) {
