@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the build, the tests and the demo need from Debian's own packages. May be run again
 # and again: says nothing and changes nothing when nothing is missing.
-# usage: scripts/setup.sh [--check]     --check: only say what is missing (exit 1 if anything is)
+# usage: scripts/setup.sh [--check | --e2e]
+#   --check   only say what is missing (exit 1 if anything is)
+#   --e2e     also the official Python client, into build/e2e; without it its test is left out
 set -euo pipefail
 
 # Programs and the packages that bring them; taken from wherever the machine has them.
@@ -64,6 +66,17 @@ if [ "${1:-}" = --check ]; then
   [ ${#needed[@]} -eq 0 ] || { echo "setup: missing: ${needed[*]}"; exit 1; }
   exit 0
 fi
+
+# From PyPI, in a folder of its own. Not reached: said once, not an error.
+install_e2e() {
+  local folder; folder="$(dirname "$0")/../build/e2e"
+  "$folder/bin/python" -c 'import kubernetes' 2>/dev/null && return
+  mkdir -p "$(dirname "$folder")"
+  python3 -m venv "$folder" && "$folder/bin/pip" -q install 'kubernetes>=30,<40' >"$folder/log" 2>&1 ||
+    echo "setup: the Python client cannot be installed (see build/e2e/log), its test is left out" >&2
+}
+[ "${1:-}" != --e2e ] || install_e2e
+
 [ ${#needed[@]} -gt 0 ] || [ ${#wanted[@]} -gt 0 ] || exit 0
 
 # What was good to have and cannot be had is asked for once, not at every run.

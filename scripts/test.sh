@@ -20,7 +20,7 @@ esac
 
 # Clones in different folders share what ccache keeps.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-time_macros}
-scripts/setup.sh
+scripts/setup.sh ${mode:+--e2e}
 
 jobs=$(nproc)
 targets=()  # empty: all
