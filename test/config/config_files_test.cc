@@ -78,12 +78,14 @@ TEST(ConfigFilesTest, DeployedConfigurationIsTheBuiltInOne) {
   ADD_FAILURE() << "no ConfigMap";
 }
 
-// The role with which an existing installation runs the scheduler is published beside the
-// repository; ours asks for no right that is not in it.
-TEST(ConfigFilesTest, SchedulersRightsAreWithinTheExistingRole) {
+// The roles with which existing installations run the programs are published beside the repository;
+// ours ask for no right that is not in them.
+void ExpectWithinExistingRole(const std::string& ours, const std::string& role_name,
+                              const std::string& published_file,
+                              const std::string& published_role) {
   const char* const variable = std::getenv("HEKLA_SHARED");
   const std::filesystem::path published =
-      std::filesystem::path(variable != nullptr ? variable : "../shared") / "rbac/volcano.yaml";
+      std::filesystem::path(variable != nullptr ? variable : "../shared") / published_file;
   if (!std::filesystem::exists(published)) {
     std::cout << published << " is absent, nothing compared\n";
     return;
@@ -93,17 +95,33 @@ TEST(ConfigFilesTest, SchedulersRightsAreWithinTheExistingRole) {
     const std::vector<Value> roles =
         document.is_array() ? document.as_array() : std::vector<Value>{document};
     for (const Value& role : roles) {
-      if (role.GetString("name") == "volcano-scheduler") allowed = RightsOf(role);
+      if (role.GetString("name") == published_role) allowed = RightsOf(role);
     }
   }
   ASSERT_FALSE(allowed.empty());
-  for (const Value& object : Objects("config/rbac/scheduler.yaml")) {
+  int rules = 0;
+  for (const Value& object : Objects(ours)) {
     if (object.GetString("kind") != "ClusterRole") continue;
+    if (object.At("metadata").GetString("name") != role_name) continue;
     for (const Right& right : RightsOf(object)) {
+      ++rules;
       EXPECT_TRUE(allowed.count(right) > 0)
           << std::get<0>(right) << " " << std::get<1>(right) << " " << std::get<2>(right);
     }
   }
+  EXPECT_GT(rules, 10);
+}
+
+TEST(ConfigFilesTest, SchedulersRightsAreWithinTheExistingRole) {
+  ExpectWithinExistingRole("config/rbac/scheduler.yaml", "hekla-scheduler", "rbac/volcano.yaml",
+                           "volcano-scheduler");
+}
+
+// Rights on PodGroups are a role of their own: the published one is upstream's without a batch
+// scheduler.
+TEST(ConfigFilesTest, RayOperatorsRightsAreWithinTheExistingRole) {
+  ExpectWithinExistingRole("config/rbac/ray-operator.yaml", "hekla-ray-operator",
+                           "rbac/kuberay.yaml", "kuberay-operator");
 }
 
 }  // namespace
