@@ -50,6 +50,7 @@ Session::Session(SessionDeps deps, std::vector<PluginSlot> plugins,
       state_(std::make_unique<State>()) {
   CHECK(deps_.cluster != nullptr && deps_.sink != nullptr && deps_.clock != nullptr);
   CHECK(deps_.reasons != nullptr && deps_.search != nullptr);
+  state_->plugins = plugins_;
   for (const PluginSlot& slot : plugins_) {
     state_->timed_plugins = state_->timed_plugins || slot.plugin->DependsOnTime();
   }
@@ -160,7 +161,7 @@ void Session::SetJobFitError(JobId job, std::string text) {
 void Session::RecordPodGroupEvent(JobId job, bool warning, absl::string_view reason,
                                   std::string message) {
   const model::JobTable& jobs = tables().jobs;
-  if (jobs.solo[job] || jobs.spec[job] == nullptr) return;
+  if (state_->quiet || jobs.solo[job] || jobs.spec[job] == nullptr) return;
   State::JobNote& note = NoteOf(*this, job);
   const uint64_t hash = util::StableHash(message, util::StableHash(reason));
   if (note.event_hash == hash && now_ < note.next_event) return;

@@ -77,6 +77,18 @@ struct Session::State {
   uint64_t touches_at_close = 0;
 
   uint64_t number = 0;  // of the session, counted from 1
+
+  // For explanations between cycles.
+  absl::Span<const PluginSlot> plugins;  // of the configuration
+  bool quiet = false;                    // questions are asked: nothing is emitted
+  // Places that the last session with a try reserved for tasks and took back at its close.
+  struct Held {
+    model::TaskId task;
+    uint64_t owner = 0;
+    model::NodeId node;
+    model::TaskStatus status;
+  };
+  std::vector<Held> held;
 };
 
 // Who a row belongs to, for notes that outlive it.

@@ -254,12 +254,17 @@ void Session::Unpipeline(TaskId task) {
 
 void Session::UndoKept() {
   std::vector<UndoRecord>& kept = state_->kept;
+  if (!kept.empty() || !state_->tries.empty()) state_->held.clear();
   for (size_t i = kept.size(); i-- > 0;) {
     const UndoRecord& record = kept[i];
     const model::TaskTable& tasks = tables().tasks;
     if (tasks.status[record.task] != StatusAfter(record.op) ||
         tasks.node[record.task] != record.new_node) {
       continue;
+    }
+    if (record.op != OpKind::kEvict) {
+      state_->held.push_back(
+          {record.task, OwnerOf(tasks, record.task), record.new_node, tasks.status[record.task]});
     }
     RememberTransaction(cluster(), record.task);
     cluster().MoveTask(record.task, record.old_status, record.old_node);

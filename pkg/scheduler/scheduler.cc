@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_format.h"
 #include "glog/logging.h"
+#include "pkg/framework/explain/explainer.h"
 #include "pkg/framework/scheduler_metrics.h"
 
 namespace hekla::scheduler {
@@ -105,6 +106,15 @@ bool Scheduler::RunOnce() {
   ++stats_.cycles;
   VLOG(4) << "cycle ended cycle=" << stats_.cycles << " seconds=" << stats_.last;
   return true;
+}
+
+absl::StatusOr<framework::explain::Explanation> Scheduler::Explain(
+    framework::explain::Subject subject, absl::string_view key) {
+  // The session refers to its configuration, which is gone once a new one has been set.
+  if (session_ == nullptr || config_changed_ || stats_.cycles == 0) {
+    return absl::UnavailableError("the scheduler has not run a cycle yet");
+  }
+  return framework::explain::Explainer(*session_).Ask(subject, key);
 }
 
 }  // namespace hekla::scheduler

@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "pkg/conf/config.h"
+#include "pkg/framework/explain/explanation.h"
 #include "pkg/framework/node_search.h"
 #include "pkg/framework/plugin.h"
 #include "pkg/framework/session.h"
@@ -57,6 +60,11 @@ class Scheduler {
   // One cycle. False, and nothing happens, until every initial list is there.
   // Needs a configuration.
   bool RunOnce();
+
+  // Why the pod or PodGroup "namespace/name" is where it is, as of the last cycle. Between cycles.
+  // Errors: kNotFound; kUnavailable before the first cycle under the current configuration.
+  absl::StatusOr<framework::explain::Explanation> Explain(framework::explain::Subject subject,
+                                                          absl::string_view key);
 
   const CycleStats& stats() const { return stats_; }
   const conf::Config& config() const { return config_; }

@@ -225,6 +225,11 @@ void World::Run(Hook before, Hook after) {
   after_ = nullptr;
 }
 
+absl::StatusOr<framework::explain::Explanation> World::Explain(framework::explain::Subject subject,
+                                                               absl::string_view key) {
+  return scheduler_->Explain(subject, key);
+}
+
 void World::Echo() {
   for (; echoed_binds_ < sink_.binds.size(); ++echoed_binds_) {
     const ports::BindRequest& bind = sink_.binds[echoed_binds_];

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/conf/config.h"
@@ -51,6 +52,9 @@ class World final : public ports::SnapshotSource {
   absl::Status Configure(absl::string_view yaml, const std::vector<std::string>& actions = {});
   // One cycle; `before` runs ahead of the first action, `after` behind the last one.
   void Run(Hook before = nullptr, Hook after = nullptr);
+  // Why the pod or PodGroup "ns/name" is where it is, after a cycle.
+  absl::StatusOr<framework::explain::Explanation> Explain(framework::explain::Subject subject,
+                                                          absl::string_view key);
   // The API server accepts what was bound and evicted since the last call: bound pods run, evicted
   // ones are terminating.
   void Echo();

@@ -45,6 +45,8 @@ absl::Status Comparison::One(const std::string& field, const Value& value) {
     for (const auto& [group, wanted] : value.as_object()) Condition(group, wanted);
   } else if (field == "podReason") {
     for (const auto& [pod, wanted] : value.as_object()) PodReason(pod, wanted);
+  } else if (field == "explain") {
+    return Explain(value);
   } else if (field == "writesInLastCycle") {
     Equal(field, absl::StrCat(value.as_int()), absl::StrCat(outcome_.last_writes));
   } else if (field == "events") {
@@ -135,6 +137,53 @@ void Comparison::PodReason(const std::string& pod, const Value& wanted) {
   if (wanted.Has("message")) Equal(field + ".message", wanted.GetString("message"), last->message);
   if (wanted.Has("nominatedNode")) {
     Equal(field + ".nominatedNode", wanted.GetString("nominatedNode"), last->nominated_node);
+  }
+}
+
+// Causes and parts of texts; asking changes nothing.
+absl::Status Comparison::Explain(const Value& wanted) {
+  using framework::explain::Subject;
+  const uint64_t before = world_.cluster().Fingerprint();
+  const size_t writes = world_.sink().writes();
+  for (const auto& [kind, names] : wanted.as_object()) {
+    if (kind != "pods" && kind != "podGroups") {
+      return absl::InvalidArgumentError(absl::StrCat("expect.explain: unknown field ", kind));
+    }
+    for (const auto& [name, one] : names.as_object()) {
+      ExplainOne(kind == "pods" ? Subject::kPod : Subject::kPodGroup, name, one);
+    }
+  }
+  if (before != world_.cluster().Fingerprint() || writes != world_.sink().writes()) {
+    Add("explain", "asking has changed something");
+  }
+  return absl::OkStatus();
+}
+
+void Comparison::ExplainOne(framework::explain::Subject subject, const std::string& name,
+                            const Value& wanted) {
+  const std::string field = absl::StrCat("explain.", name);
+  const auto explained = world_.Explain(subject, FullName(name));
+  if (!explained.ok()) {
+    if (wanted.GetString("cause") == "none" &&
+        absl::StrContains(explained.status().message(), wanted.GetString("message"))) {
+      return;
+    }
+    return Add(field, std::string(explained.status().message()));
+  }
+  const Value json = framework::explain::ToJson(*explained);
+  const size_t before = findings_.size();
+  Equal(field + ".cause", wanted.GetString("cause"), json.GetString("cause"));
+  const auto contains = [&](const char* key, absl::string_view found) {
+    if (absl::StrContains(found, wanted.GetString(key))) return;
+    Add(absl::StrCat(field, ".", key),
+        absl::StrCat("\"", wanted.GetString(key), "\" is not in \"", found, "\""));
+  };
+  contains("message", json.GetString("message"));
+  contains("nearestMiss", json.At("nodes").At("nearestMiss").GetString("text"));
+  contains("blockedBy", json.GetString("blockedBy"));
+  contains("text", framework::explain::RenderText(json));
+  if (findings_.size() != before) {
+    Add(field, absl::StrCat("\n", framework::explain::RenderText(json)));
   }
 }
 

@@ -42,6 +42,9 @@ class Comparison {
   void Condition(const std::string& group, const Value& wanted);
   void PodReason(const std::string& pod, const Value& wanted);
   void Event(const Value& wanted);
+  absl::Status Explain(const Value& wanted);
+  void ExplainOne(framework::explain::Subject subject, const std::string& name,
+                  const Value& wanted);
   std::string AllEvents() const;
 
   harness::World& world_;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "pkg/framework/evidence.h"
 #include "pkg/framework/plugin.h"
 #include "pkg/framework/session.h"
 #include "pkg/plugins/capacity/attributes.h"
@@ -16,7 +17,7 @@ namespace hekla::plugins {
 //
 // Dynamic resources (device classes in amounts) are not supported yet and limit nothing.
 // Source: Volcano plugins/capacity; spec scheduler-actions 3.8, example 5.10.
-class CapacityPlugin final : public framework::Plugin {
+class CapacityPlugin final : public framework::Plugin, public framework::Witness {
  public:
   static constexpr absl::string_view kName = "capacity";
 
@@ -37,6 +38,11 @@ class CapacityPlugin final : public framework::Plugin {
   framework::VictimAnswer Reclaimable(model::TaskId reclaimer, framework::TaskSpan candidates);
   framework::VictimAnswer UnifiedEvictable(const framework::EvictContext& context,
                                            framework::TaskSpan candidates);
+
+  void DescribeQueue(model::QueueId queue, framework::QueueFacts& out) override;
+  void ExplainEnqueue(model::JobId job, std::vector<framework::LimitCheck>& out) override;
+  void ExplainAllocatable(model::QueueId queue, const model::Resource& request,
+                          std::vector<framework::LimitCheck>& out) override;
 
   const CapacityAttributes& attributes() const { return attributes_; }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "glog/logging.h"
+#include "pkg/plugins/common/evidence.h"
 
 namespace hekla::plugins {
 
@@ -91,6 +93,15 @@ void OvercommitPlugin::JobEnqueued(model::JobId job) {
   model::Resource promised = AmountsOf(*minimum);
   SubtractDownToZero(promised, view_->jobs.gated[job]);
   Accumulate(promised, scale_, inqueue_);
+}
+
+void OvercommitPlugin::ExplainEnqueue(model::JobId job, std::vector<framework::LimitCheck>& out) {
+  const model::ResourceLimit* minimum = MinResources(view_->jobs, job);
+  if (minimum == nullptr || idle_.empty()) return;
+  Amounts asked(scale_.size(), 0.0);
+  Load(AmountsOf(*minimum), scale_, asked);
+  out.push_back(MakeLimitCheck(absl::StrFormat("allocatable x %g - used", factor_), "", inqueue_,
+                               asked, idle_, scale_));
 }
 
 }  // namespace hekla::plugins

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "pkg/framework/evidence.h"
 #include "pkg/framework/plugin.h"
 #include "pkg/framework/session.h"
 #include "pkg/plugins/common/amounts.h"
@@ -17,7 +18,7 @@ namespace hekla::plugins {
 // Quirk: a job in phase Inqueue counts with its whole minimum even if part of its pods is bound
 // already and so counts in `used` as well.
 // Source:  Volcano plugins/overcommit; spec scheduler-actions 3.5, example 5.5.
-class OvercommitPlugin final : public framework::Plugin {
+class OvercommitPlugin final : public framework::Plugin, public framework::Witness {
  public:
   static constexpr absl::string_view kName = "overcommit";
   static constexpr double kDefaultFactor = 1.2;
@@ -29,6 +30,8 @@ class OvercommitPlugin final : public framework::Plugin {
 
   framework::Vote JobEnqueueable(model::JobId job);
   void JobEnqueued(model::JobId job);
+
+  void ExplainEnqueue(model::JobId job, std::vector<framework::LimitCheck>& out) override;
 
   double factor() const { return factor_; }
 

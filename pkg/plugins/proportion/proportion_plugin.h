@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "pkg/framework/evidence.h"
 #include "pkg/framework/plugin.h"
 #include "pkg/framework/session.h"
 #include "pkg/plugins/proportion/attributes.h"
@@ -16,7 +18,7 @@ namespace hekla::plugins {
 // smallest part of it comes first; one that holds it all is overused.
 // Quirk: pods are a dimension like any other here (not in the tests of allocation and enqueueing).
 // Source: Volcano plugins/proportion; spec scheduler-actions 3.7.3, examples 5.2, 5.3, 5.9.
-class ProportionPlugin final : public framework::Plugin {
+class ProportionPlugin final : public framework::Plugin, public framework::Witness {
  public:
   static constexpr absl::string_view kName = "proportion";
 
@@ -34,6 +36,11 @@ class ProportionPlugin final : public framework::Plugin {
   framework::VictimAnswer Reclaimable(model::TaskId reclaimer, framework::TaskSpan candidates);
   framework::Vote JobEnqueueable(model::JobId job);
   void JobEnqueued(model::JobId job);
+
+  void DescribeQueue(model::QueueId queue, framework::QueueFacts& out) override;
+  void ExplainEnqueue(model::JobId job, std::vector<framework::LimitCheck>& out) override;
+  void ExplainAllocatable(model::QueueId queue, const model::Resource& request,
+                          std::vector<framework::LimitCheck>& out) override;
 
   const QueueAttributes& attributes() const { return attributes_; }
 
