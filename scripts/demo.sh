@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds Hekla and shows it at work on this machine alone: 20 hollow nodes, a queue, a gang that fits
-# and one that does not until a node is added. Everything is looked at with the real kubectl.
-# Exit code 0: all of it happened as it should.
+# and one that does not until a node is added; then a hundred RayClusters, each a gang. Everything is
+# looked at with the real kubectl. Exit code 0: all of it happened as it should.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -86,14 +86,25 @@ YAML
   done
 }
 
-"build/$preset/bin/heklactl" playground --nodes 20 --node-cpu 32 --node-memory 128Gi --gpu 8 \
-  --kubeconfig "$KUBECONFIG" >"$folder/log" 2>&1 &
-playground=$!
-for _ in $(seq 100); do
-  [ -s "$KUBECONFIG" ] && kubectl get --raw /readyz >/dev/null 2>&1 && break
-  kill -0 "$playground" 2>/dev/null || exit 1
-  sleep 0.1
-done
+start_playground() {  # flags...
+  rm -f "$KUBECONFIG"
+  "build/$preset/bin/heklactl" playground "$@" --kubeconfig "$KUBECONFIG" >"$folder/log" 2>&1 &
+  playground=$!
+  local i
+  for ((i = 0; i < 100; ++i)); do
+    [ -s "$KUBECONFIG" ] && kubectl get --raw /readyz >/dev/null 2>&1 && return 0
+    kill -0 "$playground" 2>/dev/null || exit 1
+    sleep 0.1
+  done
+  exit 1
+}
+stop_playground() {
+  kill -INT "$playground"
+  wait "$playground" || true
+  playground=""
+}
+
+start_playground --nodes 20 --node-cpu 32 --node-memory 128Gi --gpu 8
 
 say "A cluster of 20 hollow nodes with 8 GPUs each, and a queue"
 until_equal 10 20 bash -c 'kubectl get nodes --no-headers | wc -l'
@@ -135,4 +146,59 @@ running() { kubectl get pods --no-headers --field-selector status.phase=Running 
 until_equal 20 17 running
 show kubectl get podgroups
 echo
-echo "Both gangs run. Try it yourself: build/$preset/bin/heklactl playground"
+echo "Both gangs run."
+stop_playground
+
+clusters=100
+raycluster() {  # name: a head and two workers that start together or not at all
+  local resources='{requests: {cpu: "1", memory: 1Gi}, limits: {cpu: "1", memory: 1Gi}}'
+  cat <<YAML
+apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {name: $1}
+spec:
+  rayVersion: 2.52.0
+  headGroupSpec:
+    rayStartParams: {}
+    template: {spec: {containers: [{name: ray-head, image: rayproject/ray:2.52.0, resources: $resources}]}}
+  workerGroupSpecs:
+  - groupName: workers
+    replicas: 2
+    minReplicas: 2
+    maxReplicas: 2
+    rayStartParams: {}
+    template: {spec: {containers: [{name: ray-worker, image: rayproject/ray:2.52.0, resources: $resources}]}}
+---
+YAML
+}
+state_of_all() { kubectl get rayclusters -o 'jsonpath={range .items[*]}{.status.state}{"\n"}{end}'; }
+seconds_since() { awk -v from="$1" -v to="$(date +%s.%N)" 'BEGIN { printf "%.1f", to - from }'; }
+metrics_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+
+say "Act two: $clusters RayClusters at once, each a gang of three pods; two reconciles at a time"
+start_playground --ray --batch-scheduler volcano --reconcile-concurrency 2 --nodes 20 --node-cpu 32 \
+  --metrics-addr "127.0.0.1:$metrics_port"
+for ((i = 0; i < clusters; ++i)); do raycluster "ray-$i"; done >"$folder/rayclusters.yaml"
+printf '%s$ kubectl create -f %s%s\n' "$bold" "$folder/rayclusters.yaml" "$plain"
+kubectl create -f "$folder/rayclusters.yaml" >"$folder/created" &
+create=$!
+began=$(date +%s.%N)
+for ((i = 0; i < 600; ++i)); do
+  ready=$(state_of_all 2>/dev/null | grep -c '^ready$' || true)
+  line="ready ${ready:-0} of $clusters after $(seconds_since "$began") s"
+  if [ -t 1 ]; then printf '\r%s' "$line"; else echo "$line"; fi
+  [ "${ready:-0}" = "$clusters" ] && break
+  sleep 0.2
+done
+echo
+wait "$create"
+until_equal 1 "$clusters" bash -c "kubectl get rayclusters -o 'jsonpath={.items[*].status.state}' | wc -w"
+until_equal 1 "$clusters" bash -c "kubectl get podgroups --no-headers | wc -l"
+show_top 4 kubectl get rayclusters
+show_top 4 kubectl get podgroups
+
+say "How long each key waited for a worker and was worked on, from the operator's metrics"
+curl -fsS "http://127.0.0.1:$metrics_port/metrics" >"$folder/metrics"
+python3 scripts/key_times.py "$folder/metrics"
+echo
+echo "All $clusters RayClusters are ready. Try it yourself: build/$preset/bin/heklactl playground --ray"
