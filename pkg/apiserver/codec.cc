@@ -232,6 +232,8 @@ Value FromView(const Resource& resource, Value object) {
       return object;
     case View::kApiVersion:
       object.Set("apiVersion", resource.stored_api_version);
+      // Real servers do this whenever they read the object back.
+      if (resource.stored_custom != nullptr) resource.stored_custom->schema().Default(object);
       return object;
     case View::kEventsV1:
       return views::EventFromV1(object);

@@ -83,6 +83,11 @@ std::shared_ptr<Resource> MakeResource(const Value& crd, const Value& version) {
   r->unconditional_update = false;
   r->stored_api_version = absl::StrCat(r->group, "/", StorageVersion(crd));
   r->view = r->stored_api_version == r->api_version() ? View::kStored : View::kApiVersion;
+  if (r->view == View::kApiVersion) {
+    for (const Value& v : spec.At("versions").as_array()) {
+      if (v.GetBool("storage")) r->stored_custom = crd::CustomKind::Compile(v);
+    }
+  }
   r->storage_hash = StorageVersionHash(r->group, StorageVersion(crd), r->kind);
   r->strategy = &kinds::StrategyOf("", "");
   if (r->has_status) r->subresources.push_back(Sub("status", r->group, r->version, r->kind));

@@ -221,6 +221,29 @@ TEST(CustomResourceTest, SeveralVersionsShareOneStore) {
   EXPECT_EQ(events[0].At("object").GetString("apiVersion"), "example.com/v1alpha1");
 }
 
+// A server reads with the defaults of the stored version, whatever version wrote.
+TEST(CustomResourceTest, OldVersionsGetTheDefaultsOfTheStoredOne) {
+  TestServer s;
+  const auto version = [](const char* name, bool stored, const char* properties) {
+    return absl::StrCat(R"({"name":")", name, R"(","served":true,"storage":)",
+                        stored ? "true" : "false",
+                        R"(,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":)",
+                        R"({"type":"object","properties":)", properties, "}}}}}");
+  };
+  const std::string both = absl::StrCat(
+      R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",)",
+      R"("metadata":{"name":"things.example.com"},"spec":{"group":"example.com",)",
+      R"("scope":"Namespaced","names":{"plural":"things","kind":"Thing"},"versions":[)",
+      version("v1", true, R"({"size":{"type":"integer"},"hosts":{"type":"integer","default":1}})"),
+      ",", version("v1alpha1", false, R"({"size":{"type":"integer","default":2}})"), "]}}");
+  ASSERT_EQ(s.Post(kCrds, both).status, 201);
+  const auto made = s.Post("/apis/example.com/v1alpha1/namespaces/default/things",
+                           R"({"apiVersion":"example.com/v1alpha1","kind":"Thing",)"
+                           R"("metadata":{"name":"a"},"spec":{}})");
+  ASSERT_EQ(made.status, 201);
+  EXPECT_EQ(s.Get(absl::StrCat(kThings, "/a")).body.At("spec"), J(R"({"size":2,"hosts":1})"));
+}
+
 TEST(CustomResourceTest, ScaleReadsAndWritesItsPaths) {
   TestServer s;
   s.Post(kCrds, Crd("things", "Thing",

@@ -48,9 +48,10 @@ struct Resource {
   std::string stored_api_version;
   std::string storage_hash;
   storage::TablePtr table;
-  const schema::Message* message = nullptr;       // built-in kinds
-  std::shared_ptr<const crd::CustomKind> custom;  // custom resources
-  const kinds::Strategy* strategy = nullptr;      // never null once registered
+  const schema::Message* message = nullptr;              // built-in kinds
+  std::shared_ptr<const crd::CustomKind> custom;         // custom resources
+  std::shared_ptr<const crd::CustomKind> stored_custom;  // their stored version; null if this is it
+  const kinds::Strategy* strategy = nullptr;             // never null once registered
 
   bool is_custom() const { return custom != nullptr; }
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
