@@ -16,6 +16,8 @@ apiserver::Options ServerOptions(const HostedCluster::Options& options, const ut
   out.clock = clock;
   out.seed = options.seed;
   if (!options.token.empty()) out.tokens = {options.token};
+  out.users = options.users;
+  out.enforce_rbac = options.enforce_rbac;
   return out;
 }
 

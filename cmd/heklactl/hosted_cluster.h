@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "pkg/apiserver/hollow/hollow_cluster.h"
@@ -30,6 +31,9 @@ class HostedCluster {
     // Stands before the server: tests let requests fail here. Null: the server itself. Is told by
     // `server()` where to pass requests on; must outlive the cluster.
     http::Handler* front = nullptr;
+    // Further users, and whether roles decide what they may do.
+    std::vector<apiserver::Options::User> users = {};
+    bool enforce_rbac = false;
   };
 
   explicit HostedCluster(Options options);
