@@ -3,7 +3,8 @@
 # and again: says nothing and changes nothing when nothing is missing.
 # usage: scripts/setup.sh [--check | --e2e]
 #   --check   only say what is missing (exit 1 if anything is)
-#   --e2e     also the official Python client, into build/e2e; without it its test is left out
+#   --e2e     also the official clients of Python and (where Go is found) Go, into build/e2e;
+#             without them their tests are left out
 set -euo pipefail
 
 # Programs and the packages that bring them; taken from wherever the machine has them.
@@ -67,13 +68,20 @@ if [ "${1:-}" = --check ]; then
   exit 0
 fi
 
-# From PyPI, in a folder of its own. Not reached: said once, not an error.
+# From the package registries, in a folder of its own. Not reached: said, not an error.
 install_e2e() {
-  local folder; folder="$(dirname "$0")/../build/e2e"
-  "$folder/bin/python" -c 'import kubernetes' 2>/dev/null && return
-  mkdir -p "$(dirname "$folder")"
-  python3 -m venv "$folder" && "$folder/bin/pip" -q install 'kubernetes>=30,<40' >"$folder/log" 2>&1 ||
-    echo "setup: the Python client cannot be installed (see build/e2e/log), its test is left out" >&2
+  local root folder source
+  root=$(cd "$(dirname "$0")/.." && pwd)
+  folder=$root/build/e2e source=$root/test/e2e/goclient
+  mkdir -p "$folder"
+  if ! "$folder/bin/python" -c 'import kubernetes' 2>/dev/null; then
+    { python3 -m venv "$folder" && "$folder/bin/pip" -q install 'kubernetes>=30,<40'; } >"$folder/python.log" 2>&1 ||
+      echo "setup: no Python client (see build/e2e/python.log), its test is left out" >&2
+  fi
+  if command -v go >/dev/null 2>&1 && [ ! "$folder/goclient" -nt "$source/main.go" ]; then
+    (cd "$source" && go build -o "$folder/goclient" .) >"$folder/go.log" 2>&1 ||
+      echo "setup: no Go client (see build/e2e/go.log), its test is left out" >&2
+  fi
 }
 [ "${1:-}" != --e2e ] || install_e2e
 
