@@ -258,6 +258,58 @@ TEST(AllocateTest, JobsThatNoNodeTakesAreLeftAloneUntilOneDoes) {
   EXPECT_EQ(w.sink.writes(), 0u);
 }
 
+// Room that was held for others at a job's last try is given back without anything being freed.
+TEST(AllocateTest, AJobIsTriedAgainWhenAGangBeforeItHoldsNothingAnyMore) {
+  ActionWorld w(kGangDrf);
+  w.AddSlots(2);
+  w.world.AddJob("old", 1);
+  w.world.AddPod(
+      {.name = "old-w-0", .job = "old", .node = "slot0", .status = TaskStatus::kReleasing});
+  w.AddGang("A", 2, 2);  // holds slot1, and slot0 for when it is free
+  w.AddGang("B", 1, 1);
+  w.Run();
+  EXPECT_EQ(w.Bound(), Counts());
+  EXPECT_EQ(w.MessageOf("B-w-0"), "0/2 nodes are unavailable: 2 Insufficient cpu.");
+  w.world.AddJob("A", 3);  // more than it has pods: takes no part
+  w.Run();
+  EXPECT_EQ(w.Bound(), (Counts{{"B", 1}}));
+}
+
+TEST(AllocateTest, AGangThatHoldsRoomHoldsItInEverySession) {
+  ActionWorld w(kGangDrf);
+  w.AddSlots(2);
+  w.world.AddJob("old", 1);
+  w.world.AddPod(
+      {.name = "old-w-0", .job = "old", .node = "slot0", .status = TaskStatus::kReleasing});
+  w.AddGang("A", 2, 2);
+  w.Run();
+  w.AddGang("B", 1, 1);  // younger: what A holds is not for it
+  w.Run();
+  EXPECT_EQ(w.Bound(), Counts());
+}
+
+// The refusal of the task before the first that was placed must not hide behind a later one.
+TEST(AllocateTest, EveryRefusedClassOfAJobIsTriedAgain) {
+  ActionWorld w(kGangDrf);
+  w.world.AddNode({.name = "n1", .cpu = 3000});
+  w.world.AddJob("old", 1);
+  const TaskId old = w.world.AddPod(
+      {.name = "old-w-0", .job = "old", .cpu = 2000, .node = "n1", .status = TaskStatus::kRunning});
+  w.world.AddJob("A", 1);
+  int index = 0;
+  for (int64_t cpu : {1500, 1000, 9000}) {
+    w.world.AddPod({.name = "A-w-" + std::to_string(index++), .job = "A", .cpu = cpu});
+  }
+  w.Run();
+  w.Run();
+  ASSERT_EQ(w.sink.binds.size(), 1u);
+  EXPECT_EQ(w.sink.binds[0].name, "A-w-1");
+  w.world.RemovePod(old);
+  w.Run();
+  ASSERT_EQ(w.sink.binds.size(), 2u);
+  EXPECT_EQ(w.sink.binds[1].name, "A-w-0");
+}
+
 TEST(AllocateTest, WithoutEnqueueItAdmitsJobsItself) {
   ActionWorld w(kGangDrf, {"allocate"});
   w.AddSlots(1);
@@ -358,6 +410,25 @@ TEST(BackfillTest, CompletesAGangThatAllocateCouldNot) {
   w.world.AddPod({.name = "A-w-1", .job = "A", .cpu = 0});
   w.Run();
   EXPECT_EQ(w.Bound(), (Counts{{"A", 2}}));
+}
+
+TEST(BackfillTest, ATaskThatAllocateCannotPlaceDoesNotKeepBestEffortOnesWaiting) {
+  const std::vector<std::vector<std::string>> tiers = {{"priority", "gang"}, {"predicates"}};
+  ActionWorld w(tiers);
+  w.world.AddNode({.name = "n1", .pods = 1});
+  w.world.AddJob("old", 1);
+  const TaskId old = w.world.AddPod(
+      {.name = "old-w-0", .job = "old", .node = "n1", .status = TaskStatus::kRunning});
+  w.world.AddJob("A", 1);
+  w.world.AddPod({.name = "A-w-0", .job = "A", .cpu = 9000});
+  w.world.AddPod({.name = "A-w-1", .job = "A", .cpu = 0});
+  w.Run();
+  w.Run();
+  EXPECT_EQ(w.Bound(), Counts());
+  w.world.RemovePod(old);
+  w.Run();
+  ASSERT_EQ(w.sink.binds.size(), 1u);
+  EXPECT_EQ(w.sink.binds[0].name, "A-w-1");
 }
 
 }  // namespace

@@ -200,6 +200,9 @@ void Session::Open(absl::string_view uid) {
   now_ = deps_.clock->Now();
   ++state_->number;
   state_->failed_roles.clear();
+  const uint64_t news = cluster().news();
+  state_->news = state_->number == 1 || news != state_->news_at_open;
+  state_->news_at_open = news;
   const uint64_t touches = cluster().touches_trimmed() + cluster().touches().size();
   changed_ = state_->timed_plugins || state_->number == 1 || !cluster().dirty_jobs().empty() ||
              !cluster().dirty_queues().empty() || touches != state_->touches_at_close;

@@ -37,11 +37,13 @@ struct Session::State {
     absl::Time next_event;
     absl::Duration event_pause;
     // State of the world at the last try, settled when its session has closed.
-    bool tried = false, pipelined = false;
-    model::TaskId blocked;       // see Tries::MarkBlocked
-    uint64_t blocked_order = 0;  // generation of the node orders then
+    bool tried = false;
+    bool unsettled = false;        // see Tries::MarkTurn
+    bool looks_at_others = false;  // pods that others place may make room for it
+    model::TaskId blocked;         // see Tries::MarkBlocked
+    uint64_t blocked_order = 0;    // generation of the node orders then
     uint32_t tried_generation = 0;
-    uint64_t tried_relief = 0, tried_arrivals = 0;
+    uint64_t tried_relief = 0;
     uint64_t attempted = 0;      // number of the session that tried the job last
     uint64_t dispatched = 0;     // number of the session that committed tasks of it last
     uint64_t condition_set = 0;  // number of the session that set Unschedulable last
@@ -75,6 +77,8 @@ struct Session::State {
   std::vector<model::JobId> tries;  // of this session
   bool timed_plugins = false;       // some answer changes with time alone
   uint64_t touches_at_close = 0;
+  uint64_t news_at_open = 0;
+  bool news = true;  // since the session before was opened
 
   uint64_t number = 0;  // of the session, counted from 1
 

@@ -8,6 +8,22 @@ namespace hekla::framework {
 using model::JobId;
 using model::TaskId;
 
+namespace {
+
+// Whether pods that others place could make room for the job: it wants to be near other pods, or
+// spread evenly among them.
+bool LooksAtOthers(const Session& session, JobId job) {
+  const model::Tables& t = session.tables();
+  for (const TaskId task : t.jobs.tasks[job]) {
+    if (t.tasks.status[task] != model::TaskStatus::kPending) continue;
+    const model::PodTemplate& pod = *t.tasks.pod[task];
+    if (!pod.affinity.empty() || !pod.spread.empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void Tries::Begin(JobId job) {
   Session::State& state = session_.state();
   Session::State::JobNote& note = NoteOf(session_, job);
@@ -15,10 +31,10 @@ void Tries::Begin(JobId job) {
   note.attempted = state.number;
   note.fit_error.clear();
   note.tried = false;
-  note.pipelined = false;
+  note.unsettled = false;
+  note.looks_at_others = session_.cluster().has_coupled_pods() && LooksAtOthers(session_, job);
   note.blocked = TaskId();
   note.tried_relief = session_.cluster().relief();
-  note.tried_arrivals = session_.cluster().arrivals();
   state.tries.push_back(job);
   session_.cluster().MarkUnpublished(job);
   for (TaskId task : session_.tables().jobs.tasks[job]) {
@@ -29,49 +45,54 @@ void Tries::Begin(JobId job) {
   }
 }
 
-bool Tries::Worth(JobId job, bool* pipelined) const {
-  *pipelined = false;
-  const Session::State& state = session_.state();
-  if (!state.notes.contains(job) || state.timed_plugins) return true;
-  const Session::State::JobNote& note = state.notes[job];
-  const model::JobTable& jobs = session_.tables().jobs;
-  if (!note.tried || note.owner != OwnerOf(jobs, job)) return true;
-  *pipelined = note.pipelined;
-  const model::Cluster& cluster = session_.cluster();
-  return note.tried_generation != jobs.generation[job] || note.tried_relief != cluster.relief() ||
-         (cluster.has_coupled_pods() && note.tried_arrivals != cluster.arrivals());
-}
-
-void Tries::TryAgain(JobId job) {
-  Session::State& state = session_.state();
-  std::erase(state.tries, job);
-  NoteOf(session_, job).tried = false;
+void Tries::MarkTurn(JobId job, bool placed) {
+  if (placed || !session_.state().kept.empty()) NoteOf(session_, job).unsettled = true;
 }
 
 void Tries::MarkBlocked(JobId job, TaskId task) {
   Session::State::JobNote& note = NoteOf(session_, job);
+  if (note.unsettled) return;  // other tasks had their turn before
   note.blocked = task;
   note.blocked_order = session_.tables().nodes.order_generation;
 }
 
+void Tries::DropHopeless(std::vector<JobId>& jobs) {
+  const Session::State& state = session_.state();
+  bool anybody = state.news || !state.tries.empty();
+  std::vector<JobId> sensitive;
+  std::erase_if(jobs, [&](JobId job) {
+    const Chance chance = ChanceOf(job);
+    anybody = anybody || chance == Chance::kOwn;
+    if (chance == Chance::kIfOthersMove) sensitive.push_back(job);
+    return chance != Chance::kOwn;
+  });
+  if (anybody) jobs.insert(jobs.end(), sensitive.begin(), sensitive.end());
+}
+
+Tries::Chance Tries::ChanceOf(JobId job) {
+  const Session::State& state = session_.state();
+  if (!state.notes.contains(job) || state.timed_plugins) return Chance::kOwn;
+  const Session::State::JobNote& note = state.notes[job];
+  const model::JobTable& jobs = session_.tables().jobs;
+  if (!note.tried || note.owner != OwnerOf(jobs, job)) return Chance::kOwn;
+  if (note.tried_generation != jobs.generation[job]) return Chance::kOwn;
+  if (note.looks_at_others) return Chance::kIfOthersMove;
+  if (note.tried_relief == session_.cluster().relief() && !note.unsettled) return Chance::kNone;
+  if (StillBlocked(job)) return Chance::kNone;
+  return note.unsettled ? Chance::kIfOthersMove : Chance::kOwn;
+}
+
 bool Tries::StillBlocked(JobId job) {
   Session::State& state = session_.state();
-  if (!state.notes.contains(job)) return false;
   Session::State::JobNote& note = state.notes[job];
   const model::Tables& t = session_.tables();
-  if (!note.tried || !note.blocked.valid() || note.owner != OwnerOf(t.jobs, job) ||
-      note.tried_generation != t.jobs.generation[job] ||
-      note.blocked_order != t.nodes.order_generation) {
-    return false;
-  }
+  if (!note.blocked.valid() || note.blocked_order != t.nodes.order_generation) return false;
   auto [it, fresh] = fits_.try_emplace(t.tasks.task_class[note.blocked], true);
   if (fresh) it->second = session_.search().MayFit(note.blocked);
   if (it->second) return false;
   note.tried_relief = session_.cluster().relief();
-  note.tried_arrivals = session_.cluster().arrivals();
+  note.unsettled = false;  // nor does it fit while nobody holds anything
   return true;
 }
-
-void Tries::MarkPipelined(JobId job) { NoteOf(session_, job).pipelined = true; }
 
 }  // namespace hekla::framework

@@ -147,7 +147,10 @@ void Cluster::SetPipelineEvicted(TaskId task, bool evicted) {
   tables_.tasks.pipeline_evicted[task] = evicted ? 1 : 0;
 }
 
-void Cluster::SetEvicted(TaskId task) { impl_->evicted[task] = 1; }
+void Cluster::SetEvicted(TaskId task) {
+  impl_->evicted[task] = 1;
+  ++impl_->news;
+}
 
 NodeId Cluster::FindNode(absl::string_view name) const {
   const Symbol symbol = dictionary_->symbols.Find(name);
@@ -183,7 +186,8 @@ const std::vector<QueueId>& Cluster::unpublished_queues() const {
 }
 const std::vector<JobId>& Cluster::waiting_jobs() const { return impl_->waiting_jobs; }
 uint64_t Cluster::relief() const { return impl_->relief; }
-uint64_t Cluster::arrivals() const { return impl_->arrivals; }
+void Cluster::NoteRelief() { ++impl_->relief; }
+uint64_t Cluster::news() const { return impl_->news + impl_->relief; }
 bool Cluster::has_coupled_pods() const { return impl_->interner.has_coupled_pods(); }
 void Cluster::MarkUnpublished(JobId job) { impl_->unpublished_jobs.Mark(job); }
 

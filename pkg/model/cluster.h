@@ -115,9 +115,13 @@ class Cluster {
   // Grows with every change by Apply that may let a refused task find a place, or a job be
   // admitted: room that is freed, nodes, queues, volumes and namespaces that change, pods that go.
   uint64_t relief() const;
-  // Grows with every task that comes to a node. Matters to refused tasks only where some pod has
-  // looked at other pods (affinity, topology spread).
-  uint64_t arrivals() const;
+  // For a plugin by whose rules somebody may now get what was refused before (a queue deserves
+  // more).
+  void NoteRelief();
+  // Grows with everything that Apply changes about tasks, jobs, queues or nodes, and with every
+  // decision that is committed; not with what a session tries and takes back. While it stands still
+  // a cycle would decide as the last one did.
+  uint64_t news() const;
   bool has_coupled_pods() const;
 
   void SetObserver(TaskObserver* observer);  // at most one; nullptr: none

@@ -148,7 +148,7 @@ class Cluster::Impl {
 
   bool applying = false;  // inside of Apply, not of a session
   uint64_t relief = 0;
-  uint64_t arrivals = 0;
+  uint64_t news = 0;  // beside relief
   std::vector<NodeTouch> touches;
   uint64_t touches_trimmed = 0;
   DirtySet<JobId> dirty_jobs, unpublished_jobs;

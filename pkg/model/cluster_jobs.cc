@@ -74,6 +74,7 @@ bool SameForScheduling(const JobSpec& a, const JobSpec& b) {
 
 void Cluster::Impl::MarkJob(JobId job) {
   ++t.jobs.generation[job];
+  if (applying) ++news;
   dirty_jobs.Mark(job);
   unpublished_jobs.Mark(job);
   if (t.jobs.queue[job].valid()) MarkQueue(t.jobs.queue[job]);

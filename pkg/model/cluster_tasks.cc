@@ -121,7 +121,7 @@ void Cluster::Impl::EnterNode(TaskId task) {
   const NodeId node = k.node[task];
   const NodeUse use = UseOf(k.status[task], node);
   if (use == NodeUse::kNone) return;
-  ++arrivals;
+  if (applying) ++news;
   AttachNode(task, node);
   BookNode(task, node, use, 1);
   Touch(node, false);
@@ -147,6 +147,7 @@ void Cluster::Impl::Place(TaskId task, TaskStatus status, NodeId node) {
   const NodeUse is = UseOf(status, node);
   const bool stays = was != NodeUse::kNone && is != NodeUse::kNone && k.node[task] == node;
   if (!stays) LeaveNode(task);
+  if (status == TaskStatus::kBinding) ++news;
   BookJob(task, -1);
   if (stays && was != is) BookNode(task, node, was, -1);
   k.status[task] = status;

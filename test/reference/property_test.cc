@@ -111,6 +111,13 @@ std::string Difference(const char* what, const std::map<std::string, std::string
   return text + "\n";
 }
 
+// Nobody is bound, and what was reserved is what was reserved before: the product leaves such a
+// cycle out when nothing has happened since the last one, as nobody could come between.
+bool IsQuiet(const Decision& wanted, const Decision& found, const Decision& before) {
+  return wanted.binds.empty() && found.binds.empty() && found.pipelined.empty() &&
+         wanted.pipelined == before.pipelined;
+}
+
 // How much was decided at all.
 struct Tally {
   int64_t cycles = 0, binds = 0, pipelined = 0;
@@ -126,10 +133,12 @@ std::string RunCluster(uint64_t seed, int max_nodes, int cycles, Tally& tally) {
   World world(options);
   Mirror mirror(world);
   CHECK(world.Configure(conf::BuiltInConfigText()).ok());
+  Decision before;
   for (int cycle = 0; cycle < cycles; ++cycle) {
     mirror.Sync(cluster);
     const Decision wanted = Decide(cluster, seed);
-    const Decision found = RunCycle(world);
+    Decision found = RunCycle(world);
+    if (IsQuiet(wanted, found, before)) found.pipelined = wanted.pipelined;
     if (!(wanted == found)) {
       return absl::StrCat("cycle ", cycle, "\n", Difference("binds", wanted.binds, found.binds),
                           Difference("pipelined", wanted.pipelined, found.pipelined),
@@ -141,6 +150,7 @@ std::string RunCluster(uint64_t seed, int max_nodes, int cycles, Tally& tally) {
     tally.pipelined += static_cast<int64_t>(wanted.pipelined.size());
     for (const auto& entry : wanted.phases) ++tally.phases[entry.second];
     generator.Step(wanted, cluster);
+    before = wanted;
   }
   return "";
 }

@@ -22,38 +22,6 @@ bool HasTopology(const model::JobSpec& spec) {
   return false;
 }
 
-// Whether pods that others place in this very session could make room for the job: it wants to be
-// near other pods, or spread evenly among them.
-bool LooksAtOthers(const Session& session, JobId job) {
-  const model::Tables& t = session.tables();
-  for (const model::TaskId task : t.jobs.tasks[job]) {
-    if (t.tasks.status[task] != model::TaskStatus::kPending) continue;
-    const model::PodTemplate& pod = *t.tasks.pod[task];
-    if (!pod.affinity.empty() || !pod.spread.empty()) return true;
-  }
-  return false;
-}
-
-// Leaves out jobs that would fare as they did the last time. One that only holds reservations must
-// renew them as soon as anybody else gets a chance to take their room, and one that looks at other
-// pods may be helped by anybody else.
-void DropHopeless(Session& session, std::vector<JobId>& jobs) {
-  bool anybody = false;
-  std::vector<JobId> holding;
-  const bool coupled = session.cluster().has_coupled_pods();
-  framework::Tries tries(session);
-  std::erase_if(jobs, [&](JobId job) {
-    bool pipelined = false;
-    if (tries.Worth(job, &pipelined) && !tries.StillBlocked(job)) {
-      anybody = true;
-      return false;
-    }
-    if (pipelined || (coupled && LooksAtOthers(session, job))) holding.push_back(job);
-    return true;
-  });
-  if (anybody) jobs.insert(jobs.end(), holding.begin(), holding.end());
-}
-
 // The jobs of this run; those that cannot take part are told why where nobody else does.
 void CollectJobs(Session& session, std::vector<JobId>& out) {
   const model::JobTable& jobs = session.tables().jobs;
@@ -74,7 +42,7 @@ void CollectJobs(Session& session, std::vector<JobId>& out) {
     session.SetJobFitError(job, "hyperNodes are not ready");
     return true;
   });
-  DropHopeless(session, out);
+  framework::Tries(session).DropHopeless(out);
 }
 
 // One run over queues and jobs.
@@ -105,17 +73,17 @@ class Run {
     Worksheet& sheet = it->second;
     if (first_turn) {
       sheet = MakeWorksheet(session_, job);
-      if (sheet.empty()) return false;
       framework::Tries(session_).Begin(job);
+      if (sheet.empty()) return false;
     }
     Allocation allocation(session_, job, queue);
     Statement statement = session_.tables().jobs.spec[job]->sub_groups.empty()
                               ? allocation.TrySubJob(sheet.sub_jobs.front())
                               : allocation.TryJob(sheet);
     std::erase_if(sheet.sub_jobs, [](const SubJobSheet& part) { return part.empty(); });
+    framework::Tries(session_).MarkTurn(job, allocation.placed());
     if (statement.empty()) return false;
     if (!session_.points().job_ready(job)) {
-      framework::Tries(session_).MarkPipelined(job);
       statement.Keep();  // pipelined: what it reserves is held until the session closes
       return false;
     }
@@ -125,8 +93,10 @@ class Run {
 
   void SayOverused(QueueId queue, const std::vector<JobId>& jobs) {
     for (JobId job : jobs) {
+      framework::Tries tries(session_);
+      tries.Begin(job);
+      tries.MarkTurn(job, false);
       if (sheets_.contains(job)) continue;
-      framework::Tries(session_).Begin(job);
       session_.SetJobFitError(
           job, absl::StrCat("queue \"", session_.tables().queues.name[queue], "\" is overused"));
     }

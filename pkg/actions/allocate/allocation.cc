@@ -24,6 +24,7 @@ Statement Allocation::TrySubJob(SubJobSheet& sheet) {
     const Outcome outcome = TryTask(task, statement);
     const auto& classes = session_.tables().tasks.task_class;
     if (outcome == Outcome::kRefused && !refused_.valid()) refused_ = task;
+    placed_ = placed_ || outcome == Outcome::kPlaced;
     const bool refused = outcome == Outcome::kRefused || outcome == Outcome::kRoleHasFailed;
     same_refusal_ =
         same_refusal_ && refused && refused_.valid() && classes[task] == classes[refused_];
@@ -39,8 +40,10 @@ Statement Allocation::TrySubJob(SubJobSheet& sheet) {
 }
 
 void Allocation::NoteBlocked() {
-  const bool one_part = session_.tables().jobs.sub_jobs[job_].size() == 1;
-  if (one_part && same_refusal_ && refused_.valid()) {
+  const model::JobTable& jobs = session_.tables().jobs;
+  // Backfill has its own questions.
+  if (jobs.sub_jobs[job_].size() != 1 || jobs.pending_best_effort[job_] > 0) return;
+  if (same_refusal_ && refused_.valid()) {
     framework::Tries(session_).MarkBlocked(job_, refused_);
   }
 }

@@ -21,6 +21,8 @@ class Allocation {
   // Sub-jobs in order, until the job is ready. Stays if the job is ready, or could be. The sheet
   // keeps what is left of sub-jobs that still get somewhere.
   framework::Statement TryJob(Worksheet& sheet);
+  // A task was put somewhere, if only to be taken back.
+  bool placed() const { return placed_; }
 
  private:
   enum class Outcome : uint8_t { kPlaced, kSkipped, kRefused, kRoleHasFailed };
@@ -36,6 +38,7 @@ class Allocation {
   const model::QueueId queue_;
   model::TaskId refused_;     // the first one
   bool same_refusal_ = true;  // nothing but refusals of one class so far
+  bool placed_ = false;
 };
 
 }  // namespace hekla::actions

@@ -25,10 +25,9 @@ void BackfillAction::Collect(framework::Session& session) {
     if (!InSession(t.jobs, job) || t.jobs.IsPendingPhase(job)) continue;
     const bool pipelined = t.jobs.counts[job][TaskStatus::kPipelined] > 0;
     if (t.jobs.pending_best_effort[job] == 0 && !pipelined) continue;
-    bool holds = false;
-    if (!pipelined && !framework::Tries(session).Worth(job, &holds)) continue;
     if (session.points().job_valid(job).pass) jobs.push_back(job);
   }
+  framework::Tries(session).DropHopeless(jobs);
   tasks_.clear();
   if (jobs.empty()) return;
   JobQueues queues(session, jobs);
@@ -58,8 +57,11 @@ void BackfillAction::Execute(framework::Session& session, const framework::Argum
     if (session.tables().tasks.status[task] == TaskStatus::kPipelined) session.Unpipeline(task);
   }
   for (TaskId task : tasks_) {
-    framework::Tries(session).Begin(session.tables().tasks.job[task]);
+    framework::Tries tries(session);
+    const JobId job = session.tables().tasks.job[task];
+    tries.Begin(job);
     const SearchResult found = session.search().Best(task, NodeSet(), options);
+    tries.MarkTurn(job, found.node.valid());
     if (found.node.valid()) {
       session.AllocateAtOnce(task, found.node);
       continue;
@@ -67,14 +69,6 @@ void BackfillAction::Execute(framework::Session& session, const framework::Argum
     FitErrors& errors = session.FitErrorsOf(task);
     errors = FitErrors();
     session.search().Explain(task, NodeSet(), options, errors);
-  }
-  // What was placed for a gang that is not ready holds its room until the session closes.
-  JobId last;
-  for (TaskId task : tasks_) {
-    const JobId job = session.tables().tasks.job[task];
-    if (job == last || session.tables().tasks.status[task] != TaskStatus::kAllocated) continue;
-    last = job;
-    framework::Tries(session).TryAgain(job);
   }
 }
 

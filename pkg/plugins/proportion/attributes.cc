@@ -23,7 +23,10 @@ void QueueAttributes::Open(framework::Session& session) {
   }
   changed |= !cluster.dirty_jobs().empty();
   divided_ = changed;
-  if (changed) Divide();
+  if (changed) {
+    Divide();
+    if (Relieves()) session.cluster().NoteRelief();
+  }
   for (size_t i = 0; i < order_.size(); ++i) {  // what the last session's enqueue added goes
     Load(ledger_.of(order_[i], kInqueue), scale_, inqueue_[i]);
   }
@@ -84,6 +87,22 @@ void QueueAttributes::Divide() {
     Load(ledger_.of(q, kElastic), scale_, elastic_[i]);
   }
   DivideByWeight(demands_, total_, deserved_);
+}
+
+bool QueueAttributes::Relieves() {
+  bool relieves = false;
+  for (size_t i = 0; i < order_.size(); ++i) {
+    Granted& granted = granted_.Grow(order_[i]);
+    granted.deserved.resize(scale_.size(), 0.0);
+    bool met = true;
+    for (size_t d = 0; d < scale_.size(); ++d) {
+      relieves = relieves || (!granted.met && deserved_[i][d] > granted.deserved[d]);
+      granted.deserved[d] = deserved_[i][d];
+      met = met && demands_[i].request[d] <= deserved_[i][d];
+    }
+    granted.met = met;
+  }
+  return relieves;
 }
 
 void QueueAttributes::AddInqueue(model::QueueId q, const model::Resource& amounts) {

@@ -44,6 +44,8 @@ class QueueAttributes {
 
  private:
   void Divide();
+  // Whether a queue that was short of something deserves more than it last did.
+  bool Relieves();
   Amounts ToAmounts(const model::ResourceLimit& limit) const;
   Amounts RealCapability(const model::QueueSpec& queue, const Amounts& guarantee) const;
   size_t Row(model::QueueId q) const { return static_cast<size_t>(index_[q]); }
@@ -58,6 +60,11 @@ class QueueAttributes {
   std::vector<model::QueueId> order_;              // queues with jobs, in cluster order
   std::vector<QueueDemand> demands_;
   std::vector<Amounts> deserved_, inqueue_, elastic_;
+  struct Granted {
+    Amounts deserved;
+    bool met = true;  // the whole request
+  };
+  util::IdVector<model::QueueId, Granted> granted_;  // by the last division
 };
 
 }  // namespace hekla::plugins

@@ -173,6 +173,23 @@ TEST_F(ProportionPluginTest, GaugesOfQueues) {
   EXPECT_EQ(metrics.queue_weight.All().size(), 3u);
 }
 
+// Whoever was refused for the queue's share must be tried again.
+TEST_F(ProportionPluginTest, AQueueThatWasShortAndDeservesMoreIsRelief) {
+  Node("10", "10Gi");
+  Queue("a", 1);
+  Queue("b", 1);
+  Pod("a", "a-0", "20", "1Gi", false);
+  Pod("b", "b-0", "20", "1Gi", false);
+  Run([](framework::Session&) {});
+  const uint64_t before = world_.cluster().relief();
+  world_.Run();
+  EXPECT_EQ(world_.cluster().relief(), before);
+  Pod("a", "a-1", "0", "1Gi", false);  // a deserves 2 Gi instead of 1, still short of cpu
+  EXPECT_EQ(world_.cluster().relief(), before);
+  world_.Run();
+  EXPECT_GT(world_.cluster().relief(), before);
+}
+
 TEST_F(ProportionPluginTest, AClosedQueueAllowsNothing) {
   Node("10", "1Gi");
   Value queue = harness::BuildQueue("shut", 1);
