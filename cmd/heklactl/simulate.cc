@@ -56,6 +56,7 @@ absl::Status ReadInputs(const SimulateOptions& options, sim::SimulationOptions& 
     HEKLA_ASSIGN_OR_RETURN(const std::string pods, ReadText(options.trace));
     HEKLA_ASSIGN_OR_RETURN(run.trace_pods,
                            sim::ParseOpenbPods(pods, options.trace, options.trace_forever));
+    sim::CompressArrivals(run.trace_pods, options.trace_time_scale);
     if (!options.nodes.empty()) {
       HEKLA_ASSIGN_OR_RETURN(const std::string nodes, ReadText(options.nodes));
       HEKLA_ASSIGN_OR_RETURN(run.trace_nodes, sim::ParseOpenbNodes(nodes, options.nodes));

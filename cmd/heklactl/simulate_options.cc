@@ -36,6 +36,8 @@ void AddFlags(util::FlagSet& flags, SimulateOptions& o) {
   flags.String("trace-format", &o.trace_format, "Format of the trace: openb.");
   flags.String("nodes", &o.nodes, "Nodes of the trace.");
   flags.Bool("trace-forever", &o.trace_forever, "Pods of the trace never end.");
+  flags.Int("trace-time-scale", &o.trace_time_scale,
+            "Divide the arrival times of the trace's pods by this; run times stay (a storm).");
   flags.String("report", &o.report, "Write a page with curves and distributions to this file.");
   flags.Bool("timings", &o.timings,
              "Put wall-clock seconds into the output, which then differs from run to run.");
@@ -47,9 +49,10 @@ absl::Status Validate(const SimulateOptions& o) {
   if (o.cycles < 0) return bad("--cycles must not be negative");
   if (o.cycles > 0 && o.until_idle) return bad("--cycles and --until-idle exclude each other");
   if (o.seed < 0) return bad("--seed must not be negative");
+  if (o.trace_time_scale < 1) return bad("--trace-time-scale must be at least 1");
   if (o.trace.empty()) {
-    if (!o.trace_format.empty() || !o.nodes.empty() || o.trace_forever) {
-      return bad("--trace-format, --nodes and --trace-forever need --trace");
+    if (!o.trace_format.empty() || !o.nodes.empty() || o.trace_forever || o.trace_time_scale > 1) {
+      return bad("--trace-format, --nodes, --trace-forever and --trace-time-scale need --trace");
     }
     if (o.manifests.empty()) return bad("nothing to simulate: name manifests or --trace");
     return absl::OkStatus();

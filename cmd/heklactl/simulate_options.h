@@ -20,6 +20,7 @@ struct SimulateOptions {
   Output output = Output::kTable;
   std::string trace, trace_format, nodes;
   bool trace_forever = false;
+  int trace_time_scale = 1;  // arrivals of the trace come this many times sooner
   std::string report;
   bool timings = false;
   std::vector<std::string> manifests;

@@ -27,6 +27,10 @@ TEST(SimulateOptionsTest, ContradictionsAreNamed) {
   EXPECT_THAT(ParseSimulateOptions({"--trace", "p.csv"}),
               StatusIs(code, "--trace-format must be openb, not \"\""));
   EXPECT_THAT(ParseSimulateOptions({"--nodes", "n.csv", "a.yaml"}), StatusIs(code, "need --trace"));
+  EXPECT_THAT(ParseSimulateOptions({"--trace-time-scale=10", "a.yaml"}),
+              StatusIs(code, "--trace-time-scale need --trace"));
+  EXPECT_THAT(ParseSimulateOptions({"--trace-time-scale=0", "a.yaml"}),
+              StatusIs(code, "--trace-time-scale must be at least 1"));
   EXPECT_THAT(ParseSimulateOptions({"-o", "xml", "a.yaml"}), StatusIs(code, "json, table, none"));
   EXPECT_THAT(ParseSimulateOptions({"--nonsense", "a.yaml"}), StatusIs(code, "nonsense"));
 }

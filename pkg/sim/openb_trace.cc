@@ -141,6 +141,10 @@ absl::StatusOr<std::vector<TracePod>> ParseOpenbPods(absl::string_view text, abs
   return pods;
 }
 
+void CompressArrivals(std::vector<TracePod>& pods, int scale) {
+  for (TracePod& pod : pods) pod.creation_second /= scale;
+}
+
 Value ToObject(const TraceNode& node, absl::Time created) {
   Value amounts = Value::MakeObject({{"cpu", absl::StrCat(node.cpu_milli, "m")},
                                      {"memory", absl::StrCat(node.memory_mib, "Mi")},

@@ -42,6 +42,10 @@ absl::StatusOr<std::vector<TraceNode>> ParseOpenbNodes(absl::string_view text,
 absl::StatusOr<std::vector<TracePod>> ParseOpenbPods(absl::string_view text, absl::string_view file,
                                                      bool forever);
 
+// The same pods in the same order, `scale` (>= 1) times as fast: arrival times are divided, rounded
+// down; run times stay.
+void CompressArrivals(std::vector<TracePod>& pods, int scale);
+
 // The Kubernetes objects they stand for. Pods use schedulerName volcano and carry their run time in
 // annotation hekla.dev/run-seconds.
 apis::json::Value ToObject(const TraceNode& node, absl::Time created);

@@ -33,6 +33,17 @@ TEST(OpenbTraceTest, ForeverLetsNothingEnd) {
   EXPECT_EQ((*pods)[0].run_seconds, -1);
 }
 
+TEST(OpenbTraceTest, CompressedArrivalsKeepOrderAndRunTime) {
+  std::vector<TracePod> pods = {{.name = "a", .creation_second = 999, .run_seconds = 50},
+                                {.name = "b", .creation_second = 1000, .run_seconds = 60},
+                                {.name = "c", .creation_second = 12500}};
+  CompressArrivals(pods, 1000);
+  EXPECT_EQ(pods[0].creation_second, 0);
+  EXPECT_EQ(pods[1].creation_second, 1);
+  EXPECT_EQ(pods[1].run_seconds, 60);
+  EXPECT_EQ(pods[2].creation_second, 12);
+}
+
 TEST(OpenbTraceTest, ObjectsAskForSharesOfGpusAndModels) {
   TracePod pod{.name = "p",
                .cpu_milli = 500,
