@@ -197,9 +197,16 @@ void ExplainMissingQueue(Session& session, JobId job) {
 void PublishJob(Session& session, JobId job) {
   const JobTable& jobs = session.tables().jobs;
   if (!jobs.live[job] || jobs.spec[job] == nullptr) return;
-  if (!jobs.queue[job].valid()) ExplainMissingQueue(session, job);
-  const bool unschedulable = NoteOf(session, job).condition_set == session.state().number;
-  session.cluster().SetPhase(job, NextPhase(jobs, job, unschedulable));
+  if (jobs.queue[job].valid()) {
+    const bool unschedulable = NoteOf(session, job).condition_set == session.state().number;
+    session.cluster().SetPhase(job, NextPhase(jobs, job, unschedulable));
+  } else {
+    // Its phase stays until it has a queue: what runs goes on as if nothing were missing.
+    if (jobs.phase[job] == PodGroupPhase::kNone) {
+      session.cluster().SetPhase(job, PodGroupPhase::kPending);
+    }
+    if (jobs.counts[job][TaskStatus::kPending] > 0) ExplainMissingQueue(session, job);
+  }
   if (!jobs.solo[job]) {
     const bool written = WriteStatus(session, job);
     const PodGroupPhase phase = jobs.phase[job];

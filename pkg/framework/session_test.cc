@@ -242,6 +242,22 @@ TEST(SessionTest, AMissingQueueIsNamed) {
   EXPECT_EQ(w.sink.conditions[0].message, "queue \"nowhere\" does not exist");
 }
 
+// What runs is not made Unknown, nor told that it cannot be scheduled, as its queue was deleted.
+TEST(SessionTest, AJobWhoseQueueIsGoneKeepsItsPhase) {
+  SessionWorld w;
+  w.world.AddNode({.name = "n1"});
+  const JobId job = w.world.AddJob("pg", 2, "nowhere", PodGroupPhase::kRunning);
+  w.world.AddPod({.name = "p0", .job = "pg", .node = "n1", .status = TaskStatus::kRunning});
+  w.Cycle([](Session&) {});
+  EXPECT_EQ(w.world.tables().jobs.phase[job], PodGroupPhase::kRunning);
+  EXPECT_TRUE(w.world.tables().jobs.conditions[job].empty());
+  w.world.AddPod({.name = "p1", .job = "pg"});
+  w.Cycle([](Session&) {});
+  EXPECT_EQ(w.world.tables().jobs.phase[job], PodGroupPhase::kRunning);
+  ASSERT_EQ(w.world.tables().jobs.conditions[job].size(), 1u);
+  EXPECT_EQ(w.world.tables().jobs.conditions[job][0].reason, "QueueNotFound");
+}
+
 // Spec scheduler-core, E13.
 TEST(QueueStatusTest, CountsItsOwnJobsAndThoseBelow) {
   SessionWorld w;
