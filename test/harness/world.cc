@@ -94,6 +94,11 @@ void World::Decoders::AddOwners(model::Cluster& cluster) {
                            apis::core::DecodeReplicationController, owner);
   Add<model::PodOwnerSpec>(cluster, "ReplicaSet", apis::apps::DecodeReplicaSet, owner);
   Add<model::PodOwnerSpec>(cluster, "StatefulSet", apis::apps::DecodeStatefulSet, owner);
+  for (const char* kind : {"Service", "ReplicationController", "ReplicaSet", "StatefulSet"}) {
+    kinds[kind].remove = [&cluster, kind](const Value& object) {
+      cluster.Apply(model::Remove<model::PodOwnerSpec>{absl::StrCat(kind, "/", KeyOf(object))});
+    };
+  }
 }
 
 void World::Decoders::AddPods(model::Cluster& cluster) {

@@ -106,8 +106,9 @@ class Cycle {
       if (!s_.Allocatable(queue, *pod)) continue;
       if (!pod->role.empty() && failed_roles_[&job].count(pod->role) > 0) continue;
       std::vector<Node*> now, later;
+      const Question question = s_.Ask(*pod);
       for (Node& node : s_.cluster.nodes) {
-        if (!Within(pod->request, s_.FutureIdle(node)) || !s_.Fits(*pod, node)) continue;
+        if (!Within(pod->request, s_.FutureIdle(node)) || !s_.Fits(question, node)) continue;
         (Within(pod->request, s_.Idle(node)) ? now : later).push_back(&node);
       }
       if (now.empty() && later.empty()) {
@@ -178,8 +179,9 @@ class Cycle {
     }
     for (Pod* pod : tasks) {
       std::vector<Node*> candidates;
+      const Question question = s_.Ask(*pod);
       for (Node& node : s_.cluster.nodes) {
-        if (s_.Fits(*pod, node)) candidates.push_back(&node);
+        if (s_.Fits(question, node)) candidates.push_back(&node);
       }
       Node* node = s_.Best(*pod, candidates);
       if (node == nullptr) continue;

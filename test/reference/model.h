@@ -18,12 +18,15 @@ using StringMap = std::map<std::string, std::string>;
 
 struct Expression {
   std::string key;
-  enum Op { kIn, kNotIn, kExists, kDoesNotExist } op = kIn;
+  enum Op { kIn, kNotIn, kExists, kDoesNotExist, kGreater, kLess } op = kIn;
   std::vector<std::string> values;
+};
+struct Term {
+  std::vector<Expression> labels, fields;  // fields: metadata.name
 };
 struct Preference {
   int weight = 1;
-  std::vector<Expression> term;
+  Term term;
 };
 struct Taint {
   std::string key, value, effect;
@@ -32,34 +35,51 @@ struct Toleration {
   std::string key, value, effect;
   bool exists = false;
 };
-// Pods of the own namespace whose label `key` is `value`, by topology.
+// Pods whose label `key` is `value`, by topology. Of the own namespace, unless it names some or
+// selects them by labels ({}: all).
 struct PodTerm {
   enum Kind { kAffinity, kAntiAffinity, kPreferred, kPreferredAnti } kind = kAffinity;
   std::string key, value, topology;
   int weight = 1;
+  std::vector<std::string> namespaces = {};
+  std::optional<StringMap> namespace_labels = {};
 };
 struct Spread {
   std::string topology, key, value;  // value: of the selected label
   int max_skew = 1;
   bool hard = true;
+  int min_domains = 1;
+  std::vector<std::string> label_keys = {};  // with the pod's values
+  bool honors_affinity = true, honors_taints = false;
+};
+struct HostPort {
+  int port = 0;  // 0: none
+  std::string ip;
+  bool udp = false;
 };
 
 enum class Status { kPending, kBound, kRunning, kReleasing, kAllocated, kPipelined, kBinding };
 
 struct Pod {
-  std::string name, group, role, node;  // namespace: default
+  std::string space = "default", name, group, role, node;
+  int incarnation = 0;   // of pods of this name
+  bool foreign = false;  // another scheduler's
   Status status = Status::kPending;
   Amounts request = {};
   bool names_cpu = false, names_memory = false;  // else the container states none
   int priority = 0, created = 0;
   bool gated = false;
   StringMap labels, selector;
-  std::vector<std::vector<Expression>> required;  // ORed terms
+  std::vector<Term> required;  // ORed terms
   std::vector<Preference> preferred;
   std::vector<Toleration> tolerations;
-  int host_port = 0;
+  HostPort host_port;
+  std::vector<std::string> claims;
   std::vector<PodTerm> terms;
   std::vector<Spread> spread;
+  std::string Uid() const {
+    return space + "-" + name + (incarnation > 0 ? "." + std::to_string(incarnation) : "");
+  }
   bool BestEffort() const { return request[kCpu] + request[kMemory] + request[kGpu] == 0; }
 };
 
@@ -69,6 +89,7 @@ struct Node {
   StringMap labels;
   std::vector<Taint> taints;
   bool unschedulable = false;
+  std::optional<int> volume_limit;  // of the one CSI driver
 };
 
 struct Queue {
@@ -80,13 +101,34 @@ struct Queue {
 };
 
 struct Group {
-  std::string name, queue, phase = "Pending";
+  std::string space = "default", name, queue, phase = "Pending";
+  int incarnation = 0;
   int min_member = 1, priority = 0, created = 0;
   std::map<std::string, int> role_minimums;
   std::optional<Amounts> min_resources;
 };
 
+struct Namespace {
+  std::string name;
+  StringMap labels;
+};
+// Selects the pods of its namespace whose label app has this value.
+struct Service {
+  std::string space, name, app;
+};
+// One with a volume is bound to it. Others wait for their first consumer; their class provisions in
+// these zones (none: anywhere). A volume with `zones` can be reached from nodes there.
+struct Claim {
+  std::string space, name;
+  bool bound = true;
+  std::vector<std::string> zones;
+  std::string zone_label;  // of the volume
+};
+
 struct Cluster {
+  std::vector<Namespace> namespaces;
+  std::vector<Service> services;
+  std::vector<Claim> claims;
   std::vector<Node> nodes;
   std::vector<Queue> queues;
   std::vector<Group> groups;

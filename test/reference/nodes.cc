@@ -1,20 +1,10 @@
 #include <algorithm>
-#include <cmath>
-#include <set>
 
-#include "pkg/util/random.h"
 #include "test/reference/session.h"
 
-// Filters and scores of nodes.
+// Filters of nodes.
 namespace hekla::reference {
 namespace {
-
-constexpr char kHostname[] = "kubernetes.io/hostname";
-
-std::string Label(const StringMap& labels, const std::string& key) {
-  const auto it = labels.find(key);
-  return it == labels.end() ? "" : it->second;
-}
 
 bool Tolerates(const Toleration& t, const Taint& taint) {
   if (!t.effect.empty() && t.effect != taint.effect) return false;
@@ -22,61 +12,101 @@ bool Tolerates(const Toleration& t, const Taint& taint) {
   return t.exists || t.value == taint.value;
 }
 
+std::optional<int64_t> Number(const std::string& text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) {
+    return std::nullopt;
+  }
+  return std::stoll(text);
+}
+
+bool Holds(const Expression& e, const std::string* value) {
+  const bool listed =
+      value != nullptr && std::find(e.values.begin(), e.values.end(), *value) != e.values.end();
+  switch (e.op) {
+    case Expression::kIn:
+      return listed;
+    case Expression::kNotIn:
+      return !listed;
+    case Expression::kExists:
+      return value != nullptr;
+    case Expression::kDoesNotExist:
+      return value == nullptr;
+    case Expression::kGreater:
+    case Expression::kLess: {
+      const auto left = value == nullptr ? std::nullopt : Number(*value);
+      const auto right = Number(e.values.front());
+      if (!left.has_value() || !right.has_value()) return false;
+      return e.op == Expression::kGreater ? *left > *right : *left < *right;
+    }
+  }
+  return false;
+}
+
+bool Clash(const HostPort& a, const HostPort& b) {
+  if (a.port == 0 || a.port != b.port || a.udp != b.udp) return false;
+  return a.ip == b.ip || a.ip.empty() || b.ip.empty();
+}
+
+bool HasAllTopologies(const Pod& pod, const Node& node) {
+  return std::all_of(pod.spread.begin(), pod.spread.end(), [&](const Spread& s) {
+    return !s.hard || !Label(node.labels, s.topology).empty();
+  });
+}
+
+}  // namespace
+
+std::string Label(const StringMap& labels, const std::string& key) {
+  const auto it = labels.find(key);
+  return it == labels.end() ? "" : it->second;
+}
+
 bool TolerateAny(const Pod& pod, const Taint& taint) {
   return std::any_of(pod.tolerations.begin(), pod.tolerations.end(),
                      [&](const Toleration& t) { return Tolerates(t, taint); });
 }
 
-// DefaultNormalize.
-std::vector<double> Normalize(std::vector<double> raw, bool reverse) {
-  const double max = raw.empty() ? 0 : *std::max_element(raw.begin(), raw.end());
-  for (double& r : raw) {
-    if (max == 0) {
-      r = reverse ? 100 : 0;
-      continue;
-    }
-    r = std::trunc(100 * r / max);
-    if (reverse) r = 100 - r;
+bool Matches(const Term& term, const Node& node) {
+  for (const Expression& e : term.labels) {
+    const auto it = node.labels.find(e.key);
+    if (!Holds(e, it == node.labels.end() ? nullptr : &it->second)) return false;
   }
-  return raw;
+  for (const Expression& e : term.fields) {
+    if (!Holds(e, &node.name)) return false;
+  }
+  return !term.labels.empty() || !term.fields.empty();
 }
 
-double NonZero(double amount, bool named, double fallback) { return named ? amount : fallback; }
-
-double Balance(const Amounts& used, const Node& node, bool gpu) {
-  std::vector<double> fractions;
-  for (int d : {kCpu, kMemory, kGpu}) {
-    if (d == kGpu && !gpu) continue;
-    if (node.allocatable[d] > 0) fractions.push_back(std::min(1.0, used[d] / node.allocatable[d]));
-  }
-  double deviation = 0;
-  if (fractions.size() == 2) {
-    deviation = std::abs(fractions[0] - fractions[1]) / 2;
-  } else if (fractions.size() > 2) {
-    double mean = 0, sum = 0;
-    for (double f : fractions) mean += f;
-    mean /= static_cast<double>(fractions.size());
-    for (double f : fractions) sum += (f - mean) * (f - mean);
-    deviation = std::sqrt(sum / static_cast<double>(fractions.size()));
-  }
-  return std::trunc((1 - deviation) * 100);
+bool Counts(const Spread& spread, const Pod& pod, const Pod& existing) {
+  if (existing.space != pod.space || existing.status == Status::kReleasing) return false;
+  if (Label(existing.labels, spread.key) != spread.value) return false;
+  return std::all_of(spread.label_keys.begin(), spread.label_keys.end(), [&](const auto& key) {
+    const auto own = pod.labels.find(key);
+    return own == pod.labels.end() || Label(existing.labels, key) == own->second;
+  });
 }
 
-}  // namespace
+bool Session::Includes(const Spread& spread, const Pod& pod, const Node& node) {
+  if (spread.honors_affinity && !AffinityFits(pod, node)) return false;
+  return !spread.honors_taints || TaintsFit(pod, node);
+}
 
-bool Matches(const std::vector<Expression>& term, const StringMap& labels) {
-  for (const Expression& e : term) {
-    const auto it = labels.find(e.key);
-    const bool present = it != labels.end();
-    const bool listed =
-        present && std::find(e.values.begin(), e.values.end(), it->second) != e.values.end();
-    const bool holds = e.op == Expression::kIn       ? listed
-                       : e.op == Expression::kNotIn  ? !listed
-                       : e.op == Expression::kExists ? present
-                                                     : !present;
-    if (!holds) return false;
+bool Session::Selects(const PodTerm& term, const Pod& owner, const Pod& other) {
+  if (Label(other.labels, term.key) != term.value) return false;
+  if (term.namespaces.empty() && !term.namespace_labels.has_value()) {
+    return other.space == owner.space;
   }
-  return !term.empty();
+  for (const std::string& space : term.namespaces) {
+    if (space == other.space) return true;
+  }
+  if (!term.namespace_labels.has_value()) return false;
+  const StringMap* labels = nullptr;
+  for (const Namespace& space : cluster.namespaces) {
+    if (space.name == other.space) labels = &space.labels;
+  }
+  for (const auto& [key, value] : *term.namespace_labels) {
+    if (labels == nullptr || Label(*labels, key) != value) return false;
+  }
+  return true;
 }
 
 bool Session::AffinityFits(const Pod& pod, const Node& node) {
@@ -85,253 +115,139 @@ bool Session::AffinityFits(const Pod& pod, const Node& node) {
   }
   if (pod.required.empty()) return true;
   return std::any_of(pod.required.begin(), pod.required.end(),
-                     [&](const auto& term) { return Matches(term, node.labels); });
+                     [&](const Term& term) { return Matches(term, node); });
 }
 
-// Pods with the label in the domain of a topology.
-int Session::MatchingIn(const std::string& key, const std::string& value,
-                        const std::string& topology, const std::string& domain, bool live_only) {
-  int n = 0;
-  for (Node& node : cluster.nodes) {
-    if (Label(node.labels, topology) != domain) continue;
-    for (Pod* pod : PodsOn(node)) {
-      if (live_only && pod->status == Status::kReleasing) continue;
-      n += Label(pod->labels, key) == value ? 1 : 0;
-    }
-  }
-  return n;
+bool Session::TaintsFit(const Pod& pod, const Node& node) {
+  return std::all_of(node.taints.begin(), node.taints.end(), [&](const Taint& taint) {
+    return taint.effect == "PreferNoSchedule" || TolerateAny(pod, taint);
+  });
 }
 
-bool Session::PodTermsFit(const Pod& pod, const Node& node) {
-  // Affinity: pods that match all terms.
+void Session::CountForTerms(Question& q) {
+  const Pod& pod = *q.pod;
   std::vector<const PodTerm*> required;
   for (const PodTerm& term : pod.terms) {
     if (term.kind == PodTerm::kAffinity) required.push_back(&term);
   }
-  if (!required.empty()) {
-    bool all = true, anywhere = false, own = true;
-    for (const PodTerm* term : required) {
-      if (Label(node.labels, term->topology).empty()) return false;
-      own = own && Label(pod.labels, term->key) == term->value;
-      int in_domain = 0;
-      for (Node& other : cluster.nodes) {
-        const std::string domain = Label(other.labels, term->topology);
-        for (Pod* existing : PodsOn(other)) {
-          const bool matches = std::all_of(required.begin(), required.end(), [&](const PodTerm* t) {
-            return Label(existing->labels, t->key) == t->value;
-          });
-          if (!matches || domain.empty()) continue;
-          anywhere = true;
-          in_domain += domain == Label(node.labels, term->topology) ? 1 : 0;
-        }
+  q.near.resize(required.size());
+  q.self_affine = true;
+  for (const PodTerm* term : required) q.self_affine = q.self_affine && Selects(*term, pod, pod);
+  for (Node& node : cluster.nodes) {
+    for (Pod* existing : PodsOn(node)) {
+      const bool wanted = std::all_of(required.begin(), required.end(), [&](const PodTerm* term) {
+        return Selects(*term, pod, *existing);
+      });
+      for (size_t i = 0; wanted && i < required.size(); ++i) {
+        const std::string domain = Label(node.labels, required[i]->topology);
+        if (!domain.empty()) q.near[i].insert(domain);
       }
-      all = all && in_domain > 0;
-    }
-    if (!all && !(own && !anywhere)) return false;
-  }
-  for (const PodTerm& term : pod.terms) {
-    const std::string domain = Label(node.labels, term.topology);
-    if (term.kind == PodTerm::kAntiAffinity && !domain.empty() &&
-        MatchingIn(term.key, term.value, term.topology, domain, false) > 0) {
-      return false;
-    }
-  }
-  // Symmetry: whom existing pods do not want beside them.
-  for (Node& other : cluster.nodes) {
-    for (Pod* existing : PodsOn(other)) {
+      for (const PodTerm& term : pod.terms) {
+        if (term.kind != PodTerm::kAntiAffinity || !Selects(term, pod, *existing)) continue;
+        q.unwanted.insert({term.topology, Label(node.labels, term.topology)});
+      }
+      // Symmetry: whom existing pods do not want beside them.
       for (const PodTerm& term : existing->terms) {
-        if (term.kind != PodTerm::kAntiAffinity) continue;
-        if (Label(pod.labels, term.key) != term.value) continue;
-        const std::string domain = Label(other.labels, term.topology);
-        if (!domain.empty() && domain == Label(node.labels, term.topology)) return false;
+        if (term.kind != PodTerm::kAntiAffinity || !Selects(term, *existing, pod)) continue;
+        q.unwanted.insert({term.topology, Label(node.labels, term.topology)});
       }
     }
   }
-  return true;
 }
 
-bool Session::SpreadFits(const Pod& pod, const Node& node) {
+void Session::CountForSpread(Question& q) {
+  const Pod& pod = *q.pod;
   for (const Spread& spread : pod.spread) {
+    std::map<std::string, int>& counts = q.spread.emplace_back();
+    if (!spread.hard) continue;
+    for (Node& node : cluster.nodes) {
+      if (!HasAllTopologies(pod, node) || !Includes(spread, pod, node)) continue;
+      int& count = counts[Label(node.labels, spread.topology)];
+      for (Pod* existing : PodsOn(node)) count += Counts(spread, pod, *existing) ? 1 : 0;
+    }
+  }
+}
+
+Question Session::Ask(const Pod& pod) {
+  Question q{&pod};
+  CountForTerms(q);
+  CountForSpread(q);
+  for (const std::string& name : pod.claims) {
+    q.claims.push_back(nullptr);
+    for (const Claim& claim : cluster.claims) {
+      if (claim.space == pod.space && claim.name == name) q.claims.back() = &claim;
+    }
+  }
+  return q;
+}
+
+bool Session::PodTermsFit(const Question& q, const Node& node) {
+  bool near = true, anywhere = false;
+  size_t i = 0;
+  for (const PodTerm& term : q.pod->terms) {
+    if (term.kind != PodTerm::kAffinity) continue;
+    const std::string domain = Label(node.labels, term.topology);
+    if (domain.empty()) return false;
+    near = near && q.near[i].count(domain) > 0;
+    anywhere = anywhere || !q.near[i].empty();
+    ++i;
+  }
+  if (!near && (anywhere || !q.self_affine)) return false;
+  return std::none_of(q.unwanted.begin(), q.unwanted.end(), [&](const auto& entry) {
+    return !entry.second.empty() && Label(node.labels, entry.first) == entry.second;
+  });
+}
+
+bool Session::SpreadFits(const Question& q, const Node& node) {
+  for (size_t i = 0; i < q.spread.size(); ++i) {
+    const Spread& spread = q.pod->spread[i];
     if (!spread.hard) continue;
     const std::string domain = Label(node.labels, spread.topology);
     if (domain.empty()) return false;
-    std::map<std::string, int> counts;
-    for (Node& other : cluster.nodes) {
-      bool eligible = AffinityFits(pod, other);
-      for (const Spread& s : pod.spread) {
-        eligible = eligible && (!s.hard || !Label(other.labels, s.topology).empty());
-      }
-      if (!eligible) continue;
-      int& count = counts[Label(other.labels, spread.topology)];
-      for (Pod* existing : PodsOn(other)) {
-        if (existing->status == Status::kReleasing) continue;
-        count += Label(existing->labels, spread.key) == spread.value ? 1 : 0;
-      }
-    }
+    const std::map<std::string, int>& counts = q.spread[i];
     int min = counts.empty() ? 0 : counts.begin()->second;
     for (const auto& [name, count] : counts) min = std::min(min, count);
-    const int self = Label(pod.labels, spread.key) == spread.value ? 1 : 0;
-    const int here = counts.count(domain) > 0 ? counts[domain] : 0;
-    if (here + self - min > spread.max_skew) return false;
+    if (static_cast<int>(counts.size()) < spread.min_domains) min = 0;
+    const int self = Counts(spread, *q.pod, *q.pod) ? 1 : 0;
+    const auto here = counts.find(domain);
+    if ((here == counts.end() ? 0 : here->second) + self - min > spread.max_skew) return false;
   }
   return true;
 }
 
-bool Session::Fits(const Pod& pod, const Node& node) {
+bool Session::VolumesFit(const Question& q, const Node& node) {
+  if (q.claims.empty()) return true;
+  const std::string zone = Label(node.labels, "topology.kubernetes.io/zone");
+  for (const Claim* claim : q.claims) {
+    if (claim == nullptr) return false;
+    const auto& zones = claim->zones;
+    if (!zones.empty() && std::find(zones.begin(), zones.end(), zone) == zones.end()) return false;
+    if (!claim->zone_label.empty() && !zone.empty() && zone != claim->zone_label) return false;
+  }
+  if (!node.volume_limit.has_value()) return true;
+  std::set<std::string> attached, wanted;
+  for (Pod* pod : PodsOn(node)) {
+    for (const std::string& claim : pod->claims) attached.insert(pod->space + "/" + claim);
+  }
+  for (const Claim* claim : q.claims) {
+    const std::string key = claim->space + "/" + claim->name;
+    if (attached.count(key) == 0) wanted.insert(key);
+  }
+  return wanted.empty() || static_cast<int>(attached.size() + wanted.size()) <= *node.volume_limit;
+}
+
+bool Session::Fits(const Question& q, const Node& node) {
+  const Pod& pod = *q.pod;
   if (node.allocatable[kPods] <= static_cast<double>(PodsOn(node).size())) return false;
   if (node.unschedulable &&
       !TolerateAny(pod, {"node.kubernetes.io/unschedulable", "", "NoSchedule"})) {
     return false;
   }
-  if (!AffinityFits(pod, node)) return false;
-  for (const Taint& taint : node.taints) {
-    if (taint.effect != "PreferNoSchedule" && !TolerateAny(pod, taint)) return false;
+  if (!AffinityFits(pod, node) || !TaintsFit(pod, node)) return false;
+  for (Pod* other : PodsOn(node)) {
+    if (Clash(pod.host_port, other->host_port)) return false;
   }
-  if (pod.host_port != 0) {
-    for (Pod* other : PodsOn(node)) {
-      if (other->host_port == pod.host_port) return false;
-    }
-  }
-  return PodTermsFit(pod, node) && SpreadFits(pod, node);
-}
-
-std::vector<double> Session::PodAffinityScores(const Pod& pod,
-                                               const std::vector<Node*>& candidates) {
-  std::vector<double> raw(candidates.size(), 0);
-  bool any = false;
-  const auto add = [&](const Node& from, const PodTerm& term) {
-    const std::string domain = Label(from.labels, term.topology);
-    if (domain.empty()) return;
-    any = true;
-    const int sign = term.kind == PodTerm::kPreferred ? 1 : -1;
-    for (size_t i = 0; i < candidates.size(); ++i) {
-      if (Label(candidates[i]->labels, term.topology) == domain) raw[i] += sign * term.weight;
-    }
-  };
-  const auto prefers = [](const PodTerm& term) {
-    return term.kind == PodTerm::kPreferred || term.kind == PodTerm::kPreferredAnti;
-  };
-  for (Node& node : cluster.nodes) {
-    for (Pod* existing : PodsOn(node)) {
-      for (const PodTerm& term : pod.terms) {
-        if (prefers(term) && Label(existing->labels, term.key) == term.value) add(node, term);
-      }
-      for (const PodTerm& term : existing->terms) {
-        if (prefers(term) && Label(pod.labels, term.key) == term.value) add(node, term);
-      }
-    }
-  }
-  if (!any) return std::vector<double>(candidates.size(), 0);
-  const double min = *std::min_element(raw.begin(), raw.end());
-  const double max = *std::max_element(raw.begin(), raw.end());
-  for (double& r : raw) r = max == min ? 0 : std::trunc(100 * ((r - min) / (max - min)));
-  return raw;
-}
-
-std::vector<double> Session::SpreadScores(const Pod& pod, const std::vector<Node*>& candidates) {
-  std::vector<const Spread*> soft;
-  for (const Spread& spread : pod.spread) {
-    if (!spread.hard) soft.push_back(&spread);
-  }
-  if (soft.empty()) return std::vector<double>(candidates.size(), 0);
-  const auto has_all = [&](const Node& node) {
-    return std::all_of(soft.begin(), soft.end(),
-                       [&](const Spread* s) { return !Label(node.labels, s->topology).empty(); });
-  };
-  std::vector<double> raw(candidates.size(), 0);
-  double min = 1e18, max = 0;
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    if (!has_all(*candidates[i])) continue;
-    double sum = 0;
-    for (const Spread* spread : soft) {
-      std::set<std::string> values;
-      double size = 0, count = 0;
-      for (Node* node : candidates) {
-        if (!has_all(*node)) continue;
-        values.insert(Label(node->labels, spread->topology));
-        size += 1;
-      }
-      if (spread->topology != kHostname) size = static_cast<double>(values.size());
-      const std::string domain = Label(candidates[i]->labels, spread->topology);
-      for (Node& node : cluster.nodes) {
-        if (!has_all(node) || Label(node.labels, spread->topology) != domain) continue;
-        if (spread->topology != kHostname && !AffinityFits(pod, node)) continue;
-        for (Pod* existing : PodsOn(node)) {
-          if (existing->status == Status::kReleasing) continue;
-          count += Label(existing->labels, spread->key) == spread->value ? 1 : 0;
-        }
-      }
-      sum += count * std::log(size + 2) + (spread->max_skew - 1);
-    }
-    raw[i] = std::round(sum);
-    min = std::min(min, raw[i]);
-    max = std::max(max, raw[i]);
-  }
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    if (!has_all(*candidates[i])) {
-      raw[i] = 0;
-    } else {
-      raw[i] = max == 0 ? 100 : std::trunc(100 * (max + min - raw[i]) / max);
-    }
-  }
-  return raw;
-}
-
-std::vector<double> Session::Scores(const Pod& pod, const std::vector<Node*>& candidates) {
-  const size_t n = candidates.size();
-  std::vector<double> total(n, 0), affinity(n, 0), taints(n, 0);
-  for (size_t i = 0; i < n; ++i) {
-    const Node& node = *candidates[i];
-    double used[2] = {NonZero(pod.request[kCpu], pod.names_cpu, 100),
-                      NonZero(pod.request[kMemory], pod.names_memory, 209715200)};
-    Amounts before = {};
-    for (Pod* other : PodsOn(node)) {
-      used[0] += NonZero(other->request[kCpu], other->names_cpu, 100);
-      used[1] += NonZero(other->request[kMemory], other->names_memory, 209715200);
-      for (size_t d = 0; d < before.size(); ++d) before[d] += other->request[d];
-    }
-    double least = 0;
-    for (int d : {kCpu, kMemory}) {
-      const double whole = node.allocatable[d];
-      least += used[d] > whole ? 0 : std::trunc((whole - used[d]) * 100 / whole);
-    }
-    total[i] += std::trunc(least / 2);
-    if (!pod.BestEffort()) {
-      Amounts after = before;
-      for (size_t d = 0; d < after.size(); ++d) after[d] += pod.request[d];
-      const bool gpu = pod.request[kGpu] > 0;
-      total[i] += std::trunc((150 + Balance(after, node, gpu) - Balance(before, node, gpu)) / 2);
-    }
-    for (const Preference& preference : pod.preferred) {
-      if (Matches(preference.term, node.labels)) affinity[i] += preference.weight;
-    }
-    for (const Taint& taint : node.taints) {
-      if (taint.effect == "PreferNoSchedule" && !TolerateAny(pod, taint)) taints[i] += 1;
-    }
-  }
-  affinity = Normalize(affinity, false);
-  taints = Normalize(taints, true);
-  const std::vector<double> pods = PodAffinityScores(pod, candidates);
-  const std::vector<double> spread = SpreadScores(pod, candidates);
-  for (size_t i = 0; i < n; ++i) {
-    total[i] += 2 * affinity[i] + 2 * pods[i] + 3 * taints[i] + 2 * spread[i];
-  }
-  return total;
-}
-
-// Highest score; the k-th of several in the order of the hashes of their names.
-Node* Session::Best(const Pod& pod, std::vector<Node*> candidates) {
-  if (candidates.size() <= 1) return candidates.empty() ? nullptr : candidates.front();
-  std::sort(candidates.begin(), candidates.end(), [&](Node* a, Node* b) {
-    return util::StableHash(a->name, seed_) < util::StableHash(b->name, seed_);
-  });
-  const std::vector<double> scores = Scores(pod, candidates);
-  const double best = *std::max_element(scores.begin(), scores.end());
-  std::vector<Node*> ties;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i] == best) ties.push_back(candidates[i]);
-  }
-  return ties[util::StableHash("default-" + pod.name, seed_) % ties.size()];
+  return PodTermsFit(q, node) && SpreadFits(q, node) && VolumesFit(q, node);
 }
 
 }  // namespace hekla::reference

@@ -1,4 +1,5 @@
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <string>
@@ -9,12 +10,15 @@
 #include "pkg/conf/config.h"
 #include "test/harness/builders.h"
 #include "test/harness/world.h"
+#include "test/reference/coverage.h"
 #include "test/reference/generate.h"
 
 // The product and the reference scheduler decide the same random clusters, cycle by cycle.
-//   HEKLA_PROPERTY_CLUSTERS=N  how many (1000)
+//   HEKLA_PROPERTY_CLUSTERS=N  how many (2500)
+//   HEKLA_PROPERTY_FIRST=S     the first seed (1)
 //   HEKLA_PROPERTY_SEED=S      only this one
-//   HEKLA_PROPERTY_NODES=N     most nodes of a cluster (12)
+//   HEKLA_PROPERTY_NODES=N     most nodes of a cluster (200)
+//   HEKLA_PROPERTY_DUMP=F      write the objects of a cycle that differs to this file
 namespace hekla::reference {
 namespace {
 
@@ -37,9 +41,18 @@ class Mirror {
   void Sync(const Cluster& cluster) {
     std::map<std::string, apis::json::Value> now;
     const auto add = [&](apis::json::Value object) {
-      now[absl::StrCat(object.GetString("kind"), " ", object.At("metadata").GetString("name"))] =
-          std::move(object);
+      const apis::json::Value& meta = object.At("metadata");
+      now[absl::StrCat(object.GetString("kind"), " ", meta.GetString("namespace"), "/",
+                       meta.GetString("name"))] = std::move(object);
     };
+    for (const Namespace& space : cluster.namespaces) add(ToJson(space));
+    for (const Service& service : cluster.services) add(ToJson(service));
+    for (const Claim& claim : cluster.claims) {
+      for (apis::json::Value& object : ToJson(claim)) add(std::move(object));
+    }
+    for (const Node& node : cluster.nodes) {
+      if (std::optional<apis::json::Value> limit = VolumeLimit(node)) add(*std::move(limit));
+    }
     for (const Node& node : cluster.nodes) add(ToJson(node));
     for (const Queue& queue : cluster.queues) add(ToJson(queue));
     for (const Group& group : cluster.groups) add(ToJson(group));
@@ -50,13 +63,20 @@ class Mirror {
     for (const auto& [key, object] : now) {
       const auto known = objects_.find(key);
       // The status of a group is the scheduler's own; it has written it and remembers.
-      const bool same = known != objects_.end() && known->second.At("spec") == object.At("spec") &&
-                        known->second.At("metadata") == object.At("metadata") &&
-                        (known->second.At("status") == object.At("status") ||
-                         object.GetString("kind") == "PodGroup");
+      const bool same =
+          known != objects_.end() &&
+          (known->second == object || (object.GetString("kind") == "PodGroup" &&
+                                       known->second.At("spec") == object.At("spec") &&
+                                       known->second.At("metadata") == object.At("metadata")));
       if (!same) Apply(object);
     }
     objects_ = std::move(now);
+  }
+
+  // One object a line, as of the last Sync.
+  void Dump(const char* file) const {
+    std::ofstream out(file);
+    for (const auto& [key, object] : objects_) out << apis::json::Dump(object) << "\n";
   }
 
  private:
@@ -72,7 +92,8 @@ Decision RunCycle(World& world) {
   Decision decision;
   world.sink() = harness::RecordingSink();
   const auto name = [&](model::TaskId task) {
-    return world.TaskName(task).substr(sizeof("default/") - 1);
+    const std::string full = world.TaskName(task);
+    return full.substr(full.find('/') + 1);
   };
   world.Run(nullptr, [&](framework::Session& session) {
     const model::TaskTable& tasks = session.tables().tasks;
@@ -122,11 +143,12 @@ bool IsQuiet(const Decision& wanted, const Decision& found, const Decision& befo
 struct Tally {
   int64_t cycles = 0, binds = 0, pipelined = 0;
   std::map<std::string, int64_t> phases;
+  Coverage coverage;
 };
 
 // Empty: the product decided as the reference did in every cycle.
 std::string RunCluster(uint64_t seed, int max_nodes, int cycles, Tally& tally) {
-  Generator generator(seed, max_nodes);
+  Generator generator(seed, std::min(10, max_nodes), max_nodes);
   Cluster cluster = generator.Make();
   World::Options options;
   options.seed = seed;
@@ -140,6 +162,7 @@ std::string RunCluster(uint64_t seed, int max_nodes, int cycles, Tally& tally) {
     Decision found = RunCycle(world);
     if (IsQuiet(wanted, found, before)) found.pipelined = wanted.pipelined;
     if (!(wanted == found)) {
+      if (const char* file = std::getenv("HEKLA_PROPERTY_DUMP")) mirror.Dump(file);
       return absl::StrCat("cycle ", cycle, "\n", Difference("binds", wanted.binds, found.binds),
                           Difference("pipelined", wanted.pipelined, found.pipelined),
                           Difference("phases", wanted.phases, found.phases));
@@ -149,6 +172,7 @@ std::string RunCluster(uint64_t seed, int max_nodes, int cycles, Tally& tally) {
     tally.binds += static_cast<int64_t>(wanted.binds.size());
     tally.pipelined += static_cast<int64_t>(wanted.pipelined.size());
     for (const auto& entry : wanted.phases) ++tally.phases[entry.second];
+    tally.coverage.Add(cluster, wanted);
     generator.Step(wanted, cluster);
     before = wanted;
   }
@@ -156,12 +180,13 @@ std::string RunCluster(uint64_t seed, int max_nodes, int cycles, Tally& tally) {
 }
 
 TEST(ReferencePropertyTest, TheProductDecidesAsTheReferenceDoes) {
-  const int64_t clusters = FromEnvironment("HEKLA_PROPERTY_CLUSTERS", 1000);
+  const int64_t clusters = FromEnvironment("HEKLA_PROPERTY_CLUSTERS", 2500);
+  const int64_t first = FromEnvironment("HEKLA_PROPERTY_FIRST", 1);
   const int64_t only = FromEnvironment("HEKLA_PROPERTY_SEED", -1);
-  const int nodes = static_cast<int>(FromEnvironment("HEKLA_PROPERTY_NODES", 12));
+  const int nodes = static_cast<int>(FromEnvironment("HEKLA_PROPERTY_NODES", 200));
   int failures = 0;
   Tally tally;
-  for (int64_t seed = 1; seed <= clusters && failures < 5; ++seed) {
+  for (int64_t seed = first; seed < first + clusters && failures < 5; ++seed) {
     if (only >= 0) seed = only;
     const std::string difference = RunCluster(static_cast<uint64_t>(seed), nodes, 20, tally);
     if (!difference.empty()) {
@@ -175,9 +200,10 @@ TEST(ReferencePropertyTest, TheProductDecidesAsTheReferenceDoes) {
   std::cout << "cycles=" << tally.cycles << " binds=" << tally.binds
             << " pipelined=" << tally.pipelined;
   for (const auto& [phase, count] : tally.phases) std::cout << " " << phase << "=" << count;
-  std::cout << std::endl;
+  std::cout << "\nseen:" << tally.coverage.Text() << std::endl;
   // The generator must not have become tame.
-  if (only < 0 && clusters >= 100) {
+  if (only < 0 && clusters >= 1000 && failures == 0) {
+    EXPECT_EQ(tally.coverage.Missing(), "");
     EXPECT_GT(tally.binds, tally.cycles / 4);
     EXPECT_GT(tally.pipelined, 0);
   }

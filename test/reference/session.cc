@@ -62,16 +62,9 @@ std::optional<int> IndexOf(const std::string& name) {
 Session::Session(const Cluster& from, uint64_t seed) : cluster(from), seed_(seed) {
   for (Pod& pod : cluster.pods) {
     if (!pod.node.empty()) on_node_[pod.node].push_back(&pod);
+    if (!pod.group.empty()) of_group_[pod.group].push_back(&pod);
   }
   OpenQueues();
-}
-
-std::vector<Pod*> Session::PodsOf(const Group& group) {
-  std::vector<Pod*> pods;
-  for (Pod& pod : cluster.pods) {
-    if (pod.group == group.name) pods.push_back(&pod);
-  }
-  return pods;
 }
 
 Group* Session::FindGroup(const std::string& name) {
