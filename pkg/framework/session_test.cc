@@ -4,6 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "pkg/framework/session_state.h"
+#include "pkg/framework/task_order.h"
 #include "pkg/framework/testing/session_world.h"
 #include "pkg/framework/tries.h"
 
@@ -332,6 +333,21 @@ TEST(OrderTest, TasksByIndexThenCreationThenUid) {
   EXPECT_TRUE(s.TaskBefore(t[1], t[0]));
   EXPECT_TRUE(s.TaskBefore(t[2], t[3]));  // two parts: the older one
   EXPECT_TRUE(s.TaskBefore(t[4], t[5]));  // "x" is no number
+}
+
+// By index 7 precedes 9, by age 9 the web and the web 7: no order of three agrees with all pairs.
+TEST(OrderTest, NamesWithAndWithoutIndexMix) {
+  SessionWorld w;
+  std::vector<TaskId> t;
+  for (const char* name : {"train-w-9", "web", "train-w-7", "train-w-8", "api"}) {
+    t.push_back(w.world.AddPod({.name = name}));
+  }
+  const std::vector<TaskId> wanted = {t[2], t[1], t[3], t[0], t[4]};  // 7, web, 8, 9, api
+  std::vector<TaskId> sorted = {t[4], t[3], t[2], t[1], t[0]};
+  SortTasks(w.session(), absl::MakeSpan(sorted));
+  EXPECT_EQ(sorted, wanted);
+  SortTasks(w.session(), absl::MakeSpan(sorted));
+  EXPECT_EQ(sorted, wanted);
 }
 
 }  // namespace

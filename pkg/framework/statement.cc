@@ -8,6 +8,7 @@
 #include "pkg/framework/session.h"
 #include "pkg/framework/session_observer.h"
 #include "pkg/framework/session_state.h"
+#include "pkg/framework/task_order.h"
 
 namespace hekla::framework {
 
@@ -239,7 +240,7 @@ void Session::AllocateAtOnce(TaskId task, NodeId node) {
   for (TaskId member : tables().jobs.tasks[job]) {
     if (tables().tasks.status[member] == TaskStatus::kAllocated) ready.push_back(member);
   }
-  std::sort(ready.begin(), ready.end(), [&](TaskId a, TaskId b) { return TaskBefore(a, b); });
+  SortTasks(*this, absl::MakeSpan(ready));
   for (TaskId member : ready) {
     binds.push_back(Dispatch(member));
   }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "pkg/framework/node_search.h"
+#include "pkg/framework/task_order.h"
 
 namespace hekla::conformance {
 namespace {
@@ -68,8 +69,7 @@ TaskProbe ProbeTask(World& world, Session& session, model::TaskId task) {
 
 std::vector<std::string> TasksInOrder(World& world, Session& session, model::JobId job) {
   std::vector<model::TaskId> order = session.tables().jobs.tasks[job];
-  std::sort(order.begin(), order.end(),
-            [&](model::TaskId a, model::TaskId b) { return session.TaskBefore(a, b); });
+  framework::SortTasks(session, absl::MakeSpan(order));
   std::vector<std::string> names;
   for (model::TaskId task : order) names.push_back(world.TaskName(task));
   return names;

@@ -76,7 +76,7 @@ class Cycle {
         }
       }
       if (tasks.empty()) continue;
-      std::sort(tasks.begin(), tasks.end(), [&](Pod* a, Pod* b) { return s_.PodBefore(*a, *b); });
+      Session::Sort(tasks);
       queues.insert(queue);
       jobs[queue].push_back(&group);
     }
@@ -173,7 +173,7 @@ class Cycle {
             pods.push_back(pod);
           }
         }
-        std::sort(pods.begin(), pods.end(), [&](Pod* a, Pod* b) { return s_.PodBefore(*a, *b); });
+        Session::Sort(pods);
         tasks.insert(tasks.end(), pods.begin(), pods.end());
       }
     }

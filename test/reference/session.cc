@@ -205,12 +205,25 @@ bool Session::QueueBefore(const Queue& a, const Queue& b) {
   return a.name < b.name;
 }
 
-bool Session::PodBefore(const Pod& a, const Pod& b) const {
-  if (a.priority != b.priority) return a.priority > b.priority;
-  const std::optional<int> left = IndexOf(a.name), right = IndexOf(b.name);
-  if (left.has_value() && right.has_value() && *left != *right) return *left < *right;
-  if (a.created != b.created) return a.created < b.created;
-  return a.name < b.name;
+// By priority and age; those with an index in its order, in the places that are theirs by age.
+void Session::Sort(std::vector<Pod*>& pods) {
+  const auto before = [](Pod* a, Pod* b) {
+    if (a->priority != b->priority) return a->priority > b->priority;
+    return a->created != b->created ? a->created < b->created : a->Uid() < b->Uid();
+  };
+  std::sort(pods.begin(), pods.end(), before);
+  std::vector<Pod*> indexed;
+  for (Pod* pod : pods) {
+    if (IndexOf(pod->name).has_value()) indexed.push_back(pod);
+  }
+  std::sort(indexed.begin(), indexed.end(), [&](Pod* a, Pod* b) {
+    const int left = *IndexOf(a->name), right = *IndexOf(b->name);
+    return a->priority == b->priority && left != right ? left < right : before(a, b);
+  });
+  size_t next = 0;
+  for (Pod*& pod : pods) {
+    if (IndexOf(pod->name).has_value()) pod = indexed[next++];
+  }
 }
 
 // What a group was promised and does not hold. Overcommit counts the whole minimum of Inqueue

@@ -53,7 +53,7 @@ class Session {
   double QueueShare(const Queue& queue);
   bool JobBefore(const Group& a, const Group& b);
   bool QueueBefore(const Queue& a, const Queue& b);
-  bool PodBefore(const Pod& a, const Pod& b) const;
+  static void Sort(std::vector<Pod*>& pods);
   void OpenQueues();
   bool Overused(const Queue& queue);
   bool Allocatable(const Queue& queue, const Pod& pod);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pkg/framework/task_order.h"
+
 namespace hekla::actions {
 namespace {
 
@@ -36,7 +38,7 @@ bool IsAllocatable(const model::TaskTable& tasks, TaskId task) {
   return !tasks.gated[task] || tasks.spec[task]->only_queue_gate;
 }
 
-Worksheet MakeWorksheet(const framework::Session& session, JobId job) {
+Worksheet MakeWorksheet(framework::Session& session, JobId job) {
   const model::Tables& t = session.tables();
   Worksheet sheet;
   for (SubJobId s : t.jobs.sub_jobs[job]) {
@@ -47,8 +49,7 @@ Worksheet MakeWorksheet(const framework::Session& session, JobId job) {
     }
     const bool policies = !t.jobs.spec[job]->sub_groups.empty();
     if (part.tasks.empty() && !policies) continue;
-    std::sort(part.tasks.begin(), part.tasks.end(),
-              [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); });
+    framework::SortTasks(session, absl::MakeSpan(part.tasks));
     sheet.sub_jobs.push_back(std::move(part));
   }
   if (!t.jobs.spec[job]->sub_groups.empty()) {

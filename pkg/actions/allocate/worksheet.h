@@ -24,7 +24,7 @@ struct Worksheet {
   bool empty() const { return sub_jobs.empty(); }
 };
 
-Worksheet MakeWorksheet(const framework::Session& session, model::JobId job);
+Worksheet MakeWorksheet(framework::Session& session, model::JobId job);
 
 // A task that allocate deals with: Pending, asks for something, and not held back by gates other
 // than the queue's.

@@ -1,9 +1,8 @@
 #include "pkg/actions/backfill/backfill_action.h"
 
-#include <algorithm>
-
 #include "pkg/actions/common/job_queues.h"
 #include "pkg/framework/node_search.h"
+#include "pkg/framework/task_order.h"
 #include "pkg/framework/tries.h"
 
 namespace hekla::actions {
@@ -42,8 +41,7 @@ void BackfillAction::Collect(framework::Session& session) {
         const bool pending = status == TaskStatus::kPending && !t.tasks.gated[task];
         if (pending || status == TaskStatus::kPipelined) tasks_.push_back(task);
       }
-      std::sort(tasks_.begin() + static_cast<int64_t>(first), tasks_.end(),
-                [&](TaskId a, TaskId b) { return session.TaskBefore(a, b); });
+      framework::SortTasks(session, absl::MakeSpan(tasks_).subspan(first));
     }
   }
 }
