@@ -56,6 +56,12 @@ void Tries::MarkBlocked(JobId job, TaskId task) {
   note.blocked_order = session_.tables().nodes.order_generation;
 }
 
+FitErrors& Tries::AsideErrorsOf(TaskId task) {
+  Session::State::TaskErrors& entry = session_.state().fit_errors.Grow(task);
+  entry = {OwnerOf(session_.tables().tasks, task), {}};
+  return entry.errors;
+}
+
 void Tries::DropHopeless(std::vector<JobId>& jobs) {
   const Session::State& state = session_.state();
   bool anybody = state.news || !state.tries.empty();

@@ -27,6 +27,9 @@ class Tries {
   void MarkTurn(model::JobId job, bool placed);
   // Its try placed nothing because no node took `task`, and all others tried were of its class.
   void MarkBlocked(model::JobId job, model::TaskId task);
+  // Where to write down why no node takes a task that was not refused for it: like
+  // Session::FitErrorsOf, but others of its role are tried all the same.
+  FitErrors& AsideErrorsOf(model::TaskId task);
 
  private:
   enum class Chance : uint8_t { kNone, kIfOthersMove, kOwn };

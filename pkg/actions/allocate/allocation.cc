@@ -1,8 +1,12 @@
 #include "pkg/actions/allocate/allocation.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
 #include "pkg/actions/common/job_queues.h"
+#include "pkg/framework/task_order.h"
 #include "pkg/framework/tries.h"
 
 namespace hekla::actions {
@@ -88,6 +92,40 @@ bool Allocation::HeldByGate(TaskId task) {
   return true;  // placed in a later cycle, once the gate is gone
 }
 
+bool Allocation::ExceedsCluster() const {
+  const model::Tables& t = session_.tables();
+  std::vector<TaskId> members = t.jobs.tasks[job_];
+  const auto minimum = static_cast<size_t>(std::max(t.jobs.min_available[job_], 0));
+  if (members.size() < minimum) return false;
+  framework::SortTasks(session_, absl::MakeSpan(members));
+  model::Resource sum;
+  for (size_t i = 0; i < minimum; ++i) sum += t.tasks.pod[members[i]]->request;
+  for (size_t d = 0; d < sum.size(); ++d) {
+    const auto dim = static_cast<model::ResourceDim>(d);
+    if (sum[dim] > t.nodes.total_allocatable[dim]) return true;
+  }
+  return false;
+}
+
+// A share is never more than the whole cluster: of a gang that is too large for all nodes together
+// they are the reason, not the queue.
+void Allocation::ExplainQueue(TaskId task) {
+  const model::QueueTable& queues = session_.tables().queues;
+  if (!queues.IsOpen(queue_)) {
+    session_.SetJobFitError(job_, NotOpenText(session_, queue_));
+    return;
+  }
+  if (queue_said_) return;
+  queue_said_ = true;
+  if (ExceedsCluster() && !session_.search().MayFit(task)) {
+    FitErrors& errors = framework::Tries(session_).AsideErrorsOf(task);
+    session_.search().Explain(task, NodeSet(), SearchOptions(), errors);
+    return;
+  }
+  session_.SetJobFitError(job_, absl::StrCat("queue \"", queues.name[queue_],
+                                             "\" has no room for the request in its share"));
+}
+
 SearchResult Allocation::Search(TaskId task) {
   const model::Tables& t = session_.tables();
   const SearchOptions options;
@@ -107,11 +145,7 @@ SearchResult Allocation::Search(TaskId task) {
 Allocation::Outcome Allocation::TryTask(TaskId task, Statement& statement) {
   const model::TaskTable& tasks = session_.tables().tasks;
   if (!session_.points().allocatable(queue_, task)) {
-    const model::QueueTable& queues = session_.tables().queues;
-    session_.SetJobFitError(job_, queues.IsOpen(queue_)
-                                      ? absl::StrCat("queue \"", queues.name[queue_],
-                                                     "\" has no room for the request in its share")
-                                      : NotOpenText(session_, queue_));
+    ExplainQueue(task);
     return Outcome::kSkipped;
   }
   if (HeldByGate(task)) return Outcome::kSkipped;

@@ -31,6 +31,10 @@ class Allocation {
   // After a turn in which nothing of a sub-job was placed.
   void NoteBlocked();
   bool HeldByGate(model::TaskId task);
+  // The queue does not let the task in.
+  void ExplainQueue(model::TaskId task);
+  // The minimum of the job asks for more than all nodes together have.
+  bool ExceedsCluster() const;
   bool NeedContinue(model::SubJobId sub_job) const;
 
   framework::Session& session_;
@@ -39,6 +43,7 @@ class Allocation {
   model::TaskId refused_;     // the first one
   bool same_refusal_ = true;  // nothing but refusals of one class so far
   bool placed_ = false;
+  bool queue_said_ = false;  // why it refuses
 };
 
 }  // namespace hekla::actions
