@@ -29,8 +29,6 @@ constexpr absl::string_view kWithoutEffect[] = {
     "scheduler-sharding-mode",
     "scheduler-sharding-name",
     "feature-gates",
-    "cache-dumper",
-    "cache-dump-dir",
     "resource-sync-timeout",
 };
 
@@ -82,6 +80,8 @@ void AddServingFlags(FlagSet& flags, ServingOptions& serving) {
   flags.Bool("enable-metrics", &serving.enable_metrics, "Serve /metrics.");
   flags.Bool("enable-pprof", &serving.enable_pprof, "Serve /debug/pprof.");
   flags.String("listen-address", &serving.listen_address, "Address of metrics and profiles.");
+  flags.String("debug-address", &serving.debug_address,
+               "Address of /debug/explain; empty: not served. Keep it on the local machine.");
 }
 
 void AddNodeFlags(FlagSet& flags, Options& o) {

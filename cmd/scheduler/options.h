@@ -44,6 +44,7 @@ struct ServingOptions {
   bool enable_metrics = false;
   bool enable_pprof = false;
   std::string listen_address = ":8080";
+  std::string debug_address = "127.0.0.1:11252";  // "": nothing is served
 };
 
 // Upstream's sample of nodes. All nodes are considered unless a percentage is asked for.

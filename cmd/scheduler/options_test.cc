@@ -93,6 +93,7 @@ TEST(OptionsTest, EveryFlagIsKnown) {
                            "--enable-metrics",
                            "--enable-pprof",
                            "--listen-address=:2",
+                           "--debug-address=",
                            "--version",
                            "--feature-gates=A=true",
                            "--log-flush-frequency=5s",

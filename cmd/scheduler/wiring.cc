@@ -7,18 +7,22 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/notification.h"
 #include "cmd/scheduler/endpoints.h"
 #include "glog/logging.h"
+#include "pkg/assembly/debug_handler.h"
 #include "pkg/assembly/scheduler_graph.h"
+#include "pkg/cache/dump.h"
 #include "pkg/http/cpprest_listener.h"
 #include "pkg/kube/config/client.h"
 #include "pkg/kube/config/client_config.h"
@@ -40,24 +44,33 @@ constexpr absl::Duration kReleaseTime = absl::Milliseconds(300);
 // Ends the program from any thread: the waiting main thread gets the signal and this exit code.
 class Exit {
  public:
-  // Blocks the signals that end the program, for this thread and all it starts from now on.
-  Exit() {
+  // Blocks the signals that end the program, for this thread and all it starts from now on; with
+  // `dumps` also those that ask for a dump, which are ignored otherwise.
+  explicit Exit(bool dumps) {
     sigemptyset(&signals_);
     sigaddset(&signals_, SIGINT);
     sigaddset(&signals_, SIGTERM);
+    if (dumps) {
+      sigaddset(&signals_, SIGUSR1);
+      sigaddset(&signals_, SIGUSR2);
+    } else {
+      IgnoreDumps();
+    }
     pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGUSR1, SIG_IGN);
-    signal(SIGUSR2, SIG_IGN);
   }
   void Request(int code) {
     code_ = code;
     ::kill(::getpid(), SIGTERM);
   }
   // Waits for a signal or a request; from then on a second signal ends the process at once.
-  int Wait() {
+  // `on_dump` is called for each SIGUSR1 and SIGUSR2 until then.
+  int Wait(const std::function<void(int)>& on_dump) {
     int number = 0;
-    sigwait(&signals_, &number);
+    while (sigwait(&signals_, &number) == 0 && (number == SIGUSR1 || number == SIGUSR2)) {
+      on_dump(number);
+    }
+    IgnoreDumps();
     signal(SIGINT, [](int) { ::_exit(1); });
     signal(SIGTERM, [](int) { ::_exit(1); });
     pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
@@ -65,6 +78,11 @@ class Exit {
   }
 
  private:
+  static void IgnoreDumps() {
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGUSR2, SIG_IGN);
+  }
+
   sigset_t signals_;
   std::atomic<int> code_ = 0;
 };
@@ -112,11 +130,17 @@ absl::StatusOr<http::CpprestListener::Options> ListenerOptions(const std::string
   return options;
 }
 
-// Health and metrics, each on its own address.
+// Health, metrics and explanations, each on its own address.
 class Serving {
  public:
-  // Health must be served where it is asked for; metrics only log that they are not.
-  absl::Status Start(const ServingOptions& options, assembly::SchedulerGraph* graph) {
+  // Health must be served where it is asked for; the others only log that they are not.
+  absl::Status Start(const ServingOptions& options, assembly::SchedulerGraph* graph,
+                     util::Executor* timers) {
+    if (!options.debug_address.empty()) {
+      debug_.emplace(graph, timers);
+      const absl::Status started = StartDebug(options);
+      if (!started.ok()) LOG(WARNING) << "explanations are not served: " << started.message();
+    }
     if (options.enable_metrics) {
       metrics_.emplace(Endpoints::Sources{.metrics = [graph] { return graph->MetricsText(); }});
       const absl::Status started = StartMetrics(options);
@@ -129,12 +153,27 @@ class Serving {
     }
     return absl::OkStatus();
   }
+  // Waits for requests under way: to be called before the executors stop.
   void Stop() {
     health_server_.reset();
     metrics_server_.reset();
+    debug_server_.reset();
   }
 
  private:
+  absl::Status StartDebug(const ServingOptions& options) {
+    HEKLA_ASSIGN_OR_RETURN(http::CpprestListener::Options listener,
+                           ListenerOptions(options.debug_address));
+    const std::string& host = listener.address;
+    if (host != "localhost" && host != "::1" && !absl::StartsWith(host, "127.")) {
+      LOG(WARNING) << "explanations can be read from other machines address="
+                   << options.debug_address;
+    }
+    debug_server_ = std::make_unique<http::CpprestListener>(std::move(listener));
+    HEKLA_RETURN_IF_ERROR(debug_server_->Start(&*debug_));
+    LOG(INFO) << "explanations are served path=/debug/explain port=" << debug_server_->port();
+    return absl::OkStatus();
+  }
   absl::Status StartMetrics(const ServingOptions& options) {
     HEKLA_ASSIGN_OR_RETURN(http::CpprestListener::Options listener,
                            ListenerOptions(options.listen_address));
@@ -160,6 +199,8 @@ class Serving {
   std::optional<Endpoints> health_;
   std::unique_ptr<http::CpprestListener> metrics_server_;
   std::unique_ptr<http::CpprestListener> health_server_;
+  std::optional<assembly::DebugHandler> debug_;
+  std::unique_ptr<http::CpprestListener> debug_server_;
 };
 
 assembly::SchedulerGraph::Options GraphOptions(const Options& options) {
@@ -256,10 +297,11 @@ class Process {
 
   int Run() {
     if (const int code = Start(); code != 0) {
+      serving_.Stop();
       StopThreads();
       return code;
     }
-    const int code = exit_->Wait();
+    const int code = exit_->Wait([this](int number) { Dump(number); });
     Stop();
     return code;
   }
@@ -268,6 +310,7 @@ class Process {
   int Start();
   absl::Status MakeClient();
   void Stop();
+  void Dump(int number);
   void StopThreads() {
     session_.Stop();
     io_.Stop();
@@ -322,7 +365,8 @@ int Process::Start() {
     return Fail("the configuration cannot be used", graph.status(), content ? 2 : 1);
   }
   graph_ = *std::move(graph);
-  if (const absl::Status served = serving_.Start(options_.serving, graph_.get()); !served.ok()) {
+  if (const absl::Status served = serving_.Start(options_.serving, graph_.get(), &io_);
+      !served.ok()) {
     return Fail("healthz is not served", served, 1);
   }
   if (!options_.leader_election.enabled) {
@@ -333,6 +377,30 @@ int Process::Start() {
   const absl::Status started =
       election_->Start(options_, config_, exit_, [graph = graph_.get()] { graph->Start(); });
   return started.ok() ? 0 : Fail("the leader election cannot start", started, 1);
+}
+
+// SIGUSR1: the tables into a file; SIGUSR2: into the log.
+void Process::Dump(int number) {
+  if (number == SIGUSR2) {
+    graph_->Inspect([](const model::Cluster* cluster) {
+      if (cluster == nullptr) return;
+      for (const std::string& line : cache::DumpText(*cluster)) LOG(INFO) << "dump " << line;
+    });
+    return;
+  }
+  std::string path = absl::StrCat(options_.cache_dump_dir, "/snapshot-",
+                                  absl::ToUnixSeconds(clock_.Now()), ".json");
+  graph_->Inspect([path = std::move(path)](const model::Cluster* cluster) {
+    if (cluster == nullptr) return;
+    std::ofstream out(path, std::ios::binary);
+    out << cache::DumpJson(*cluster);
+    out.close();
+    if (out) {
+      LOG(INFO) << "dumped file=" << path;
+    } else {
+      LOG(ERROR) << "cannot write the dump file=" << path;
+    }
+  });
 }
 
 void Process::Stop() {
@@ -351,7 +419,7 @@ void Process::Stop() {
 }  // namespace
 
 int RunScheduler(const Options& options) {
-  Exit exit;
+  Exit exit(options.cache_dumper);
   LOG(INFO) << "hekla-scheduler starts version=" << util::Version() << " sha=" << util::GitSha();
   LogWhatIsIgnored(options);
   return Process(options, &exit).Run();

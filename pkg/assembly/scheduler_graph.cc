@@ -186,6 +186,21 @@ scheduler::CycleStats SchedulerGraph::Stats() const {
   return parts_->stats;
 }
 scheduler::Scheduler& SchedulerGraph::scheduler() { return *parts_->scheduler; }
+void SchedulerGraph::Explain(framework::explain::Subject subject, std::string key, Explained done) {
+  parts_->deps.session->Post(
+      [parts = parts_.get(), subject, key = std::move(key), done = std::move(done)] {
+        const auto explanation = parts->scheduler->Explain(subject, key);
+        if (explanation.ok()) {
+          done(framework::explain::ToJson(*explanation));
+        } else {
+          done(explanation.status());
+        }
+      });
+}
+void SchedulerGraph::Inspect(std::function<void(const model::Cluster*)> look) {
+  parts_->deps.session->Post(
+      [parts = parts_.get(), look = std::move(look)] { look(parts->scheduler->cluster()); });
+}
 std::string SchedulerGraph::MetricsText() const { return parts_->registry.Expose(); }
 
 }  // namespace hekla::assembly

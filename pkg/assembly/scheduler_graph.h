@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "pkg/apis/json/value.h"
 #include "pkg/http/client.h"
 #include "pkg/kube/rest_client.h"
 #include "pkg/scheduler/config_file.h"
@@ -91,6 +92,14 @@ class SchedulerGraph {
   scheduler::CycleStats Stats() const;
   // On the session executor only.
   scheduler::Scheduler& scheduler();
+  // Asks Scheduler::Explain on the session executor, between cycles; `done` is called there with
+  // the answer's JSON. Any thread; `done` may come after Stop, or not at all once the executor has
+  // stopped.
+  using Explained = std::function<void(absl::StatusOr<apis::json::Value>)>;
+  void Explain(framework::explain::Subject subject, std::string key, Explained done);
+  // Calls `look` on the session executor, between cycles, with the tables; null before the first
+  // cycle. Any thread.
+  void Inspect(std::function<void(const model::Cluster*)> look);
   // All metrics in the text format. Any thread.
   std::string MetricsText() const;
 
