@@ -29,12 +29,19 @@ bool WriteAll(int fd, absl::string_view text) {
 
 }  // namespace
 
-std::string KubeconfigText(absl::string_view url, absl::string_view token) {
+std::string KubeconfigText(absl::string_view url, absl::string_view token,
+                           absl::string_view debug_url) {
+  const std::string extension = debug_url.empty()
+                                    ? ""
+                                    : absl::StrCat(
+                                          "\n    extensions:\n    - name: hekla.dev/debug\n      "
+                                          "extension:\n        address: ",
+                                          debug_url);
   const std::string user = token.empty() ? " {}" : absl::StrCat("\n    token: \"", token, "\"");
   return absl::StrCat(
       "apiVersion: v1\nkind: Config\ncurrent-context: playground\nclusters:\n- name: playground\n"
       "  cluster:\n    server: ",
-      url,
+      url, extension,
       "\ncontexts:\n- name: playground\n  context:\n    cluster: playground\n    user: playground\n"
       "users:\n- name: playground\n  user:",
       user, "\n");

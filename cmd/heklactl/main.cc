@@ -14,6 +14,8 @@ constexpr Subcommand kSubcommands[] = {
      hekla::cmd::heklactl::RunPlayground},
     {"simulate", "schedule manifests or a trace in simulated time, with the production code",
      hekla::cmd::heklactl::RunSimulate},
+    {"explain", "why a pod or PodGroup waits: from the running scheduler, or from manifests",
+     hekla::cmd::heklactl::RunExplain},
     {"fuzz", "random clusters under faults in simulated time, audited after every step",
      hekla::cmd::heklactl::RunFuzz},
 };

@@ -21,6 +21,7 @@
 #include "cmd/scheduler/endpoints.h"
 #include "glog/logging.h"
 #include "pkg/apiserver/hollow/local_watch.h"
+#include "pkg/assembly/debug_handler.h"
 #include "pkg/assembly/scheduler_graph.h"
 #include "pkg/http/beast_server.h"
 #include "pkg/http/beast_transport.h"
@@ -111,6 +112,7 @@ class Counts {
 class InProcessScheduler {
  public:
   ~InProcessScheduler() {
+    debug_server_.reset();
     if (graph_ != nullptr) graph_->Stop([] {});
     session_.Stop();
     io_.Stop();
@@ -134,8 +136,10 @@ class InProcessScheduler {
             {.transport = transport_.get(), .io = &io_, .session = &session_, .clock = clock},
             std::move(graph)));
     graph_->Start();
-    return absl::OkStatus();
+    debug_ = std::make_unique<assembly::DebugHandler>(graph_.get(), &io_);
+    return StartDebug(options.debug_port);
   }
+  std::string debug_url() const { return absl::StrCat("http://127.0.0.1:", debug_server_->port()); }
 
   void AddTo(PlaygroundStatus& status) const {
     const hekla::scheduler::CycleStats stats = graph_->Stats();
@@ -144,10 +148,24 @@ class InProcessScheduler {
   }
 
  private:
+  absl::Status StartDebug(int port) {
+    for (const int wanted : {port, 0}) {
+      http::BeastServer::Options options;
+      options.port = static_cast<uint16_t>(wanted);
+      options.thread_name = "debug";
+      debug_server_ = std::make_unique<http::BeastServer>(std::move(options));
+      const absl::Status started = debug_server_->Start(debug_.get());
+      if (started.ok() || wanted == 0) return started;
+    }
+    return absl::OkStatus();
+  }
+
   std::unique_ptr<http::BeastTransport> transport_;
   util::ThreadExecutor io_{"io"};
   util::ThreadExecutor session_{"session"};
   std::unique_ptr<assembly::SchedulerGraph> graph_;
+  std::unique_ptr<assembly::DebugHandler> debug_;
+  std::unique_ptr<http::BeastServer> debug_server_;
 };
 
 // The Ray operator in this process, and its metrics where they are asked for.
@@ -195,7 +213,8 @@ class KubeconfigFile {
     std::error_code ignored;
     if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
   }
-  absl::Status Write(const PlaygroundOptions& options, const std::string& url) {
+  absl::Status Write(const PlaygroundOptions& options, const std::string& url,
+                     const std::string& debug_url) {
     path_ = options.kubeconfig;
     if (path_.empty()) {
       const char* const temporary = ::getenv("TMPDIR");
@@ -207,7 +226,7 @@ class KubeconfigFile {
       folder_ = pattern;
       path_ = folder_ + "/kubeconfig";
     }
-    return WritePrivateFile(path_, KubeconfigText(url, options.token));
+    return WritePrivateFile(path_, KubeconfigText(url, options.token, debug_url));
   }
   const std::string& path() const { return path_; }
 
@@ -216,11 +235,12 @@ class KubeconfigFile {
   std::string path_;
 };
 
-void PrintHelp(const std::string& url, const std::string& kubeconfig,
+void PrintHelp(const std::string& url, const std::string& debug_url, const std::string& kubeconfig,
                const PlaygroundOptions& options) {
   std::cout << "API server   " << url << "   (" << options.nodes << " hollow nodes, each cpu "
             << options.node_cpu << ", memory " << options.node_memory << ", " << options.gpus
             << " GPUs)\n"
+            << (debug_url.empty() ? "" : absl::StrCat("explain      ", debug_url, "\n"))
             << "kubeconfig   " << kubeconfig << "\n\nTry:\n"
             << "  export KUBECONFIG=" << kubeconfig << "\n"
             << "  kubectl get nodes\n"
@@ -229,6 +249,7 @@ void PrintHelp(const std::string& url, const std::string& kubeconfig,
             << (options.ray ? "  kubectl apply -f config/samples/raycluster.yaml\n"
                               "  kubectl get rayclusters -w\n"
                             : "")
+            << (debug_url.empty() ? "" : "  heklactl explain podgroup/NAME\n")
             << "\nCtrl-C stops it.\n"
             << std::flush;
 }
@@ -298,11 +319,13 @@ int Run(const PlaygroundOptions& options) {
     const absl::Status started = ray->Start(options, cluster.url(), &cluster.clock());
     if (!started.ok()) return Fail(started, absl::IsInvalidArgument(started) ? 2 : 1);
   }
+  const std::string debug_url = scheduler.has_value() ? scheduler->debug_url() : "";
   KubeconfigFile kubeconfig;
-  if (const absl::Status written = kubeconfig.Write(options, cluster.url()); !written.ok()) {
+  if (const absl::Status written = kubeconfig.Write(options, cluster.url(), debug_url);
+      !written.ok()) {
     return Fail(written, 1);
   }
-  PrintHelp(cluster.url(), kubeconfig.path(), options);
+  PrintHelp(cluster.url(), debug_url, kubeconfig.path(), options);
   ShowUntilSignal(signals, cluster, scheduler.has_value() ? &*scheduler : nullptr);
   ray.reset();
   scheduler.reset();

@@ -14,6 +14,8 @@ void AddFlags(util::FlagSet& flags, PlaygroundOptions& o) {
   flags.Int("node-pods", &o.node_pods, "Pods that each node takes.");
   flags.Int("gpu", &o.gpus, "nvidia.com/gpu of each node.");
   flags.Int("port", &o.port, "Port of the API server on 127.0.0.1; 0: any free one.");
+  flags.Int("debug-port", &o.debug_port,
+            "Port of /debug/explain on 127.0.0.1; any free one where it is taken.");
   flags.String("token", &o.token, "Bearer token that clients must send if they send one.");
   flags.String("kubeconfig", &o.kubeconfig, "Where to write the kubeconfig.");
   flags.String("scheduler-conf", &o.scheduler_conf, "Configuration of the scheduler.");
@@ -60,6 +62,7 @@ absl::StatusOr<PlaygroundOptions> ParsePlaygroundOptions(
       return absl::InvalidArgumentError(absl::StrCat("--", flag, " needs --ray"));
     }
   }
+  HEKLA_RETURN_IF_ERROR(within("debug-port", options.debug_port, 0, 65535));
   // Lines of the log would tear the status line apart: only warnings unless more is asked for.
   if (flags.Given("v")) options.log.min_severity = 0;
   return options;

@@ -16,6 +16,7 @@ struct PlaygroundOptions {
   int node_pods = 110;
   int gpus = 8;
   int port = 0;            // 0: any free one
+  int debug_port = 11252;  // of the scheduler's explanations; any free one where it is taken
   std::string token;       // "": everyone on this machine is let in
   std::string kubeconfig;  // where to write it; "": a file of its own in the temporary folder
   std::string scheduler_conf;

@@ -160,7 +160,8 @@ int RunSimulate(const Arguments& arguments) {
   const absl::Duration took = absl::Now() - before;
   if (terminal) std::cerr << "\r\033[K";
 
-  const Value result = simulation.Result(options->timings);
+  const Value result =
+      simulation.Result({.timings = options->timings, .explain = options->explain});
   if (options->output == SimulateOptions::Output::kJson) {
     std::cout << apis::json::DumpPretty(result, 1) << "\n";
   } else if (options->output == SimulateOptions::Output::kTable) {

@@ -39,6 +39,7 @@ void AddFlags(util::FlagSet& flags, SimulateOptions& o) {
   flags.Int("trace-time-scale", &o.trace_time_scale,
             "Divide the arrival times of the trace's pods by this; run times stay (a storm).");
   flags.String("report", &o.report, "Write a page with curves and distributions to this file.");
+  flags.Bool("explain", &o.explain, "Say of every pending pod why it is.");
   flags.Bool("timings", &o.timings,
              "Put wall-clock seconds into the output, which then differs from run to run.");
   util::AddLogFlags(flags, &o.log);

@@ -23,6 +23,7 @@ struct SimulateOptions {
   int trace_time_scale = 1;  // arrivals of the trace come this many times sooner
   std::string report;
   bool timings = false;
+  bool explain = false;
   std::vector<std::string> manifests;
   util::LogOptions log;
   bool help = false;

@@ -123,7 +123,8 @@ Value RenderQueues(apiserver::ApiServer& server, const std::string& metrics) {
   return queues;
 }
 
-Value RenderPods(apiserver::ApiServer& server) {
+Value RenderPods(apiserver::ApiServer& server,
+                 const std::function<Value(const std::string&)>& explain) {
   Value pods = Value::MakeArray();
   for (const Value& object : ListAll(server, "v1", "Pod")) {
     const Value& status = object.At("status");
@@ -135,11 +136,16 @@ Value RenderPods(apiserver::ApiServer& server) {
         message = std::string(c.GetString("message"));
       }
     }
-    pods.Append(Value::MakeObject({{"name", Key(object)},
+    Value pod = Value::MakeObject({{"name", Key(object)},
                                    {"phase", status.GetString("phase")},
                                    {"node", object.At("spec").GetString("nodeName")},
                                    {"reason", reason},
-                                   {"message", message}}));
+                                   {"message", message}});
+    if (explain && status.GetString("phase") == "Pending" &&
+        object.At("spec").GetString("nodeName").empty()) {
+      pod.Set("explain", explain(Key(object)));
+    }
+    pods.Append(std::move(pod));
   }
   return pods;
 }
@@ -244,7 +250,7 @@ Value RenderResult(const ResultInput& input) {
        {"finished", std::move(finished)},
        {"podGroups", RenderPodGroups(*input.server)},
        {"queues", RenderQueues(*input.server, input.metrics_text)},
-       {"pods", RenderPods(*input.server)},
+       {"pods", RenderPods(*input.server, input.explain)},
        {"events", RenderEvents(*input.server)},
        {"audit", RenderAudit(*input.auditor)},
        {"stats", Value::MakeObject({{"cycles", static_cast<long>(input.recorder->cycle_count())},
@@ -274,8 +280,10 @@ std::string RenderTable(const Value& result) {
   for (const Value& p : result.At("pods").as_array()) {
     ++phases[std::string(p.GetString("phase"))];
     if (!p.GetString("node").empty() || p.GetString("phase") != "Pending") continue;
-    rows.push_back({std::string(p.GetString("name")), std::string(p.GetString("reason")),
-                    std::string(p.GetString("message"))});
+    const Value& why = p.At("explain").Has("cause") ? p.At("explain") : p;
+    rows.push_back({std::string(p.GetString("name")),
+                    std::string(why.GetString("cause", p.GetString("reason"))),
+                    std::string(why.GetString("message"))});
   }
   if (rows.size() > 1) absl::StrAppend(&text, Columns(rows), "\n");
   for (const Value& f : result.At("audit").At("findings").as_array()) {

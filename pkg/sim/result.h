@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@ struct ResultInput {
   std::string metrics_text;  // queue shares are read from it
   double decision_seconds = 0;
   double cycle_seconds_max = 0;
+  // Explanation of a pending pod; null: none is wanted.
+  std::function<apis::json::Value(const std::string& pod)> explain = nullptr;
 };
 
 // The outcome as JSON: cycles, finished, podGroups, queues, pods, events, audit, stats.

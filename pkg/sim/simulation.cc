@@ -259,14 +259,28 @@ absl::Status Simulation::Run() {
   return absl::OkStatus();
 }
 
-Value Simulation::Result(bool timings) {
+absl::StatusOr<Value> Simulation::Explain(framework::explain::Subject subject,
+                                          absl::string_view key) {
+  HEKLA_ASSIGN_OR_RETURN(const framework::explain::Explanation explanation,
+                         world_->graph->scheduler().Explain(subject, key));
+  return framework::explain::ToJson(explanation);
+}
+
+Value Simulation::Result(ResultOptions options) {
   ResultInput input;
   input.server = &world_->server;
   input.recorder = &world_->recorder;
   input.auditor = &world_->auditor;
   input.finished = &world_->finished;
   input.metrics_text = world_->graph->MetricsText();
-  if (timings) {
+  if (options.explain) {
+    input.explain = [this](const std::string& pod) {
+      auto explanation = Explain(framework::explain::Subject::kPod, pod);
+      return explanation.ok() ? *std::move(explanation)
+                              : Value::MakeObject({{"error", explanation.status().message()}});
+    };
+  }
+  if (options.timings) {
     input.decision_seconds = absl::ToDoubleSeconds(world_->cycle_total);
     input.cycle_seconds_max = absl::ToDoubleSeconds(world_->cycle_longest);
   }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "pkg/apis/json/value.h"
+#include "pkg/framework/explain/explanation.h"
 #include "pkg/sim/auditor.h"
 #include "pkg/sim/cycle_recorder.h"
 #include "pkg/sim/manifests.h"
@@ -52,9 +53,18 @@ class Simulation {
   // Errors: kDeadlineExceeded when cycles go on without a decision and without an end.
   absl::Status Run();
 
-  // The outcome with the keys of design.md section 11. `timings`: wall-clock seconds of the cycles
-  // go into `stats`, where they are zero otherwise, so that equal runs have equal bytes.
-  apis::json::Value Result(bool timings);
+  struct ResultOptions {
+    // Wall-clock seconds of the cycles go into `stats`, where they are zero otherwise, so that
+    // equal runs have equal bytes.
+    bool timings = false;
+    bool explain = false;  // every pending pod has `explain`
+  };
+  // The outcome with the keys of design.md section 11.
+  apis::json::Value Result(ResultOptions options);
+  // Why the pod or PodGroup "ns/name" is where it is, as JSON. After Run.
+  // Errors: as scheduler::Scheduler::Explain.
+  absl::StatusOr<apis::json::Value> Explain(framework::explain::Subject subject,
+                                            absl::string_view key);
 
   const Auditor& auditor() const;
   const UsageMeter& meter() const;

@@ -45,7 +45,7 @@ class SimulationTest : public testing::Test {
     EXPECT_THAT(simulation.Run(), util::testing::IsOk());
     EXPECT_TRUE(simulation.auditor().violations().empty());
     bindings_ = simulation.auditor().bindings();
-    return simulation.Result(false);
+    return simulation.Result({.explain = explain_});
   }
   static const Value& Find(const Value& list, const std::string& name) {
     static const Value* const none = new Value();
@@ -55,6 +55,7 @@ class SimulationTest : public testing::Test {
     return *none;
   }
 
+  bool explain_ = false;
   int64_t bindings_ = 0;
 };
 
@@ -83,6 +84,18 @@ TEST_F(SimulationTest, GangThatDoesNotFitSaysWhy) {
       std::string(condition.GetString("message")),
       HasSubstr("tasks in gang unschedulable: pod group is not ready, 3 Pending, 3 minAvailable"));
   EXPECT_THAT(RenderTable(result), HasSubstr("ml/g"));
+}
+
+TEST_F(SimulationTest, PendingPodsAreExplainedWhereThatIsWanted) {
+  const std::string manifests = Node("n1", "1") + Pod("a", "", "1") + Pod("b", "", "4");
+  EXPECT_FALSE(Find(Run(manifests).At("pods"), "ml/b").Has("explain"));
+  explain_ = true;
+  const Value result = Run(manifests);
+  EXPECT_FALSE(Find(result.At("pods"), "ml/a").Has("explain"));
+  const Value& why = Find(result.At("pods"), "ml/b").At("explain");
+  EXPECT_EQ(why.GetString("kind"), "Pod");
+  EXPECT_EQ(why.GetString("cause"), "ClusterOvercommitted");
+  EXPECT_THAT(RenderTable(result), HasSubstr("ml/b              ClusterOvercommitted"));
 }
 
 TEST_F(SimulationTest, PodsRunAndEndWithTheKubelet) {

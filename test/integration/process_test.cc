@@ -1,15 +1,20 @@
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <signal.h>
+#include <stdlib.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "pkg/http/beast_transport.h"
+#include "pkg/apis/json/value.h"
+#include "test/integration/http_get.h"
 #include "test/integration/world.h"
 
 // What the process does around scheduling: endpoints and leader election.
@@ -17,30 +22,6 @@ namespace hekla::test {
 namespace {
 
 using ::testing::HasSubstr;
-
-// A port that was free a moment ago.
-int FreePort() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(::bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(fd);
-  return ntohs(address.sin_port);
-}
-
-http::Response Get(int port, const std::string& path) {
-  http::BeastTransport::Options options;
-  options.url = absl::StrCat("http://127.0.0.1:", port);
-  auto transport = http::BeastTransport::Create(std::move(options));
-  http::Request request;
-  request.method = "GET";
-  request.target = path;
-  const auto response = http::SendAndWait(**transport, std::move(request), absl::Seconds(5));
-  return response.ok() ? *response : http::Response();
-}
 
 TEST(ProcessIntegrationTest, HealthAndMetricsAreServed) {
   World world;
@@ -60,6 +41,43 @@ TEST(ProcessIntegrationTest, HealthAndMetricsAreServed) {
   }));
   EXPECT_THAT(Get(metrics, "/metrics").body, HasSubstr("process_resident_memory_bytes"));
   EXPECT_EQ(world.scheduler().Terminate(absl::Seconds(2)), 0);
+}
+
+// The content of the first dump in a folder; "" while there is none.
+std::string DumpIn(const std::string& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream in(entry.path());
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  return "";
+}
+
+TEST(ProcessIntegrationTest, UserSignalsDumpTheTables) {
+  World world;
+  world.AddNodes(1, "4");
+  world.AddGang("big", 5);
+  std::string folder = ::testing::TempDir() + "/hekla-dump-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  world.StartScheduler(HEKLA_SCHEDULER, {absl::StrCat("--cache-dump-dir=", folder)});
+  ASSERT_TRUE(world.Until([&] { return world.PhaseOf("big") == "Inqueue"; }));
+  world.scheduler().Signal(SIGUSR2);
+  world.scheduler().Signal(SIGUSR1);
+  ASSERT_TRUE(world.Until([&] { return absl::EndsWith(DumpIn(folder), "]\n"); }));
+  const std::string dump = DumpIn(folder);
+  const std::vector<std::string> documents = absl::StrSplit(dump, '\n', absl::SkipEmpty());
+  ASSERT_EQ(documents.size(), 6u) << dump;
+  const auto nodes = apis::json::Parse(documents[0]), jobs = apis::json::Parse(documents[5]);
+  ASSERT_TRUE(nodes.ok() && jobs.ok()) << dump;
+  EXPECT_EQ(nodes->as_array().at(0).At("allocatable").GetString("cpu"), "4");
+  EXPECT_EQ(jobs->as_array().at(0).GetString("name"), "default/big");
+  EXPECT_EQ(jobs->as_array().at(0).At("tasks").size(), 5u);
+  ASSERT_TRUE(world.Until([&] {
+    return absl::StrContains(world.scheduler().Output(), "dump job default/big queue=default");
+  }));
+  EXPECT_EQ(world.scheduler().Terminate(absl::Seconds(5)), 0);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ProcessIntegrationTest, AnAddressInUseEndsTheStart) {

@@ -142,7 +142,7 @@ void World::AddGang(const std::string& name, int members, const std::string& cpu
 
 void World::StartScheduler(const std::string& program, const std::vector<std::string>& flags) {
   std::vector<std::string> arguments = {absl::StrCat("--master=", cluster_->url()),
-                                        "--leader-elect=false", "-v=3"};
+                                        "--leader-elect=false", "--debug-address=", "-v=3"};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   scheduler_.reset();
   absl::StatusOr<Process> process =
