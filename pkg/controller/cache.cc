@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "glog/logging.h"
@@ -64,6 +65,43 @@ void Sort(std::vector<ObjectPtr>& objects) {
   });
 }
 
+// 0 where it is no number.
+uint64_t VersionNumber(const Value& object) {
+  uint64_t number = 0;
+  return absl::SimpleAtoi(ResourceVersion(object), &number) ? number : 0;
+}
+
+// What this process wrote and its informer has not yet shown.
+class OwnWrites {
+ public:
+  void Put(const std::string& key, ObjectPtr object) {
+    absl::MutexLock lock(&mutex_);
+    ObjectPtr& slot = objects_[key];
+    if (slot == nullptr || VersionNumber(*slot) < VersionNumber(*object)) slot = std::move(object);
+  }
+  // The newer of `stored` and what was written to the same object.
+  ObjectPtr Newer(const std::string& key, ObjectPtr stored) const {
+    absl::MutexLock lock(&mutex_);
+    const auto it = objects_.find(key);
+    return it != objects_.end() && IsOlder(stored, *it->second) ? it->second : stored;
+  }
+  // Forgets what `stored` (null: gone) has caught up with.
+  void Settle(const std::string& key, const ObjectPtr& stored) {
+    absl::MutexLock lock(&mutex_);
+    const auto it = objects_.find(key);
+    if (it != objects_.end() && !IsOlder(stored, *it->second)) objects_.erase(it);
+  }
+
+ private:
+  static bool IsOlder(const ObjectPtr& stored, const Value& written) {
+    return stored != nullptr && UidOf(*stored) == UidOf(written) &&
+           VersionNumber(*stored) < VersionNumber(written);
+  }
+
+  mutable absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, ObjectPtr> objects_ ABSL_GUARDED_BY(mutex_);
+};
+
 }  // namespace
 
 // One kind: an informer per namespace.
@@ -79,16 +117,14 @@ class Cache::KindCache {
       informer.reflector.label_selector = kind_.label_selector;
       informer.reflector.min_watch_time = options.min_watch_time;
       informer.reflector.seed = seed + informers_.size();
-      informer.transform = [transform = kind_.transform](Value& object) {
-        if (Value* const metadata = object.Find("metadata")) metadata->Remove("managedFields");
-        if (transform) transform(object);
-      };
+      informer.transform = [this](Value& object) { Trim(object); };
       informer.on_error = [this](const absl::Status& status) { NoteError(status); };
       informers_.push_back(std::make_unique<ValueInformer>(
           deps.client, deps.io, [](const Value& value) -> absl::StatusOr<Value> { return value; },
           std::move(informer)));
       AddIndexes(informers_.back()->store());
     }
+    if (options.read_own_writes) SettleOwnWrites();
   }
 
   void AddHandler(kube::Handler<Value> handler) {
@@ -120,9 +156,23 @@ class Cache::KindCache {
     const std::string key =
         ns.empty() || !kind_.resource.namespaced ? std::string(name) : absl::StrCat(ns, "/", name);
     for (const auto& informer : informers_) {
-      if (ObjectPtr object = informer->store().Get(key)) return object;
+      if (ObjectPtr object = informer->store().Get(key)) {
+        return own_writes_.Newer(key, std::move(object));
+      }
     }
     return nullptr;
+  }
+  void NoteWritten(Value object) {
+    if (VersionNumber(object) == 0) return;
+    Trim(object);
+    const std::string key = RequestOf(object).Key();
+    own_writes_.Put(key, std::make_shared<const Value>(std::move(object)));
+    // The news may have been faster than the answer.
+    ObjectPtr stored;
+    for (const auto& informer : informers_) {
+      if (stored == nullptr) stored = informer->store().Get(key);
+    }
+    own_writes_.Settle(key, stored);
   }
   std::vector<ObjectPtr> List(const ListFilter& filter) const {
     std::vector<ObjectPtr> out;
@@ -141,6 +191,20 @@ class Cache::KindCache {
   }
 
  private:
+  void Trim(Value& object) const {
+    if (Value* const metadata = object.Find("metadata")) metadata->Remove("managedFields");
+    if (kind_.transform) kind_.transform(object);
+  }
+  void SettleOwnWrites() {
+    kube::Handler<Value> handler;
+    handler.on_update = [this](const ObjectPtr&, const ObjectPtr& now) {
+      own_writes_.Settle(RequestOf(*now).Key(), now);
+    };
+    handler.on_delete = [this](const ObjectPtr& object, bool) {
+      own_writes_.Settle(RequestOf(*object).Key(), nullptr);
+    };
+    AddHandler(std::move(handler));
+  }
   void AddIndexes(kube::Store<Value>& store) {
     const auto add = [&store](const std::string& name, kube::Store<Value>::IndexFunction function) {
       const absl::Status added = store.AddIndex(name, std::move(function));
@@ -186,6 +250,7 @@ class Cache::KindCache {
   }
 
   const Kind kind_;
+  OwnWrites own_writes_;
   std::vector<std::unique_ptr<ValueInformer>> informers_;
   mutable absl::Mutex mutex_;
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
@@ -266,6 +331,11 @@ absl::StatusOr<std::vector<ObjectPtr>> Cache::List(const kube::Resource& resourc
         absl::StrCat("no cache of ", resource.qualified_name(), " is kept"));
   }
   return kind->List(filter);
+}
+
+void Cache::NoteWritten(const kube::Resource& resource, const Value& object) {
+  KindCache* const kind = options_.read_own_writes ? Find(resource) : nullptr;
+  if (kind != nullptr) kind->NoteWritten(object);
 }
 
 size_t Cache::Size(const kube::Resource& resource) const {

@@ -51,6 +51,8 @@ class Cache {
   struct Options {
     std::vector<std::string> namespaces = {""};  // "": all
     absl::Duration min_watch_time = absl::Minutes(5);
+    // See NoteWritten.
+    bool read_own_writes = true;
     uint64_t seed = 1;
   };
   struct Deps {
@@ -85,6 +87,11 @@ class Cache {
                                 absl::string_view name) const;
   absl::StatusOr<std::vector<ObjectPtr>> List(const kube::Resource& resource,
                                               const ListFilter& filter) const;
+  // The server answered an update of ours with `object`: until the news about it arrives, Get
+  // returns it in place of the older state, so that the next reconcile does not run into a conflict
+  // with its own write. Lists are not affected, nor are objects that the cache does not hold.
+  // Resource versions are compared as numbers; where they are none, nothing is noted.
+  void NoteWritten(const kube::Resource& resource, const apis::json::Value& object);
   // Objects of a kind; 0 for one that was not added.
   size_t Size(const kube::Resource& resource) const;
 

@@ -78,11 +78,11 @@ absl::StatusOr<Value> ApiClient::Create(const kube::Resource& resource, const Va
 }
 
 absl::StatusOr<Value> ApiClient::Update(const kube::Resource& resource, const Value& object) {
-  return Put(rest_, resource, object, "");
+  return Noted(resource, Put(rest_, resource, object, ""));
 }
 
 absl::StatusOr<Value> ApiClient::UpdateStatus(const kube::Resource& resource, const Value& object) {
-  return Put(rest_, resource, object, "status");
+  return Noted(resource, Put(rest_, resource, object, "status"));
 }
 
 absl::StatusOr<Value> ApiClient::Patch(const kube::Resource& resource, const kube::ObjectName& name,
@@ -91,6 +91,12 @@ absl::StatusOr<Value> ApiClient::Patch(const kube::Resource& resource, const kub
   const kube::ResourceClient client(rest_, resource);
   return Wait(
       [&](kube::ResourceClient::Done done) { client.Patch(name, type, patch, std::move(done)); });
+}
+
+absl::StatusOr<Value> ApiClient::Noted(const kube::Resource& resource,
+                                       absl::StatusOr<Value> answer) {
+  if (answer.ok()) cache_->NoteWritten(resource, *answer);
+  return answer;
 }
 
 absl::Status ApiClient::Delete(const kube::Resource& resource, absl::string_view ns,

@@ -16,7 +16,8 @@
 namespace hekla::controller {
 
 // What a reconciler does to the API: reads from the cache, writes to the server and waits. A read
-// that follows a write may still show the state before it.
+// that follows a write may still show the state before it; only Get of an object that this process
+// updated shows at least that update.
 // Errors:  api_status.h (IsNotFound, IsConflict, ...); reads: those of Cache.
 // Threads: any that may block: workers.
 class Client {
@@ -66,7 +67,7 @@ class Client {
 class ApiClient final : public Client {
  public:
   // Both must outlive the client.
-  ApiClient(const Cache* cache, kube::RestClient* rest) : cache_(cache), rest_(rest) {}
+  ApiClient(Cache* cache, kube::RestClient* rest) : cache_(cache), rest_(rest) {}
 
   using Client::Delete;
   absl::StatusOr<ObjectPtr> Get(const kube::Resource& resource, absl::string_view ns,
@@ -88,7 +89,9 @@ class ApiClient final : public Client {
                                 const kube::ListOptions& selection) override;
 
  private:
-  const Cache* const cache_;
+  absl::StatusOr<Value> Noted(const kube::Resource& resource, absl::StatusOr<Value> answer);
+
+  Cache* const cache_;
   kube::RestClient* const rest_;
 };
 

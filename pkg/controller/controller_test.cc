@@ -275,6 +275,49 @@ TEST_F(ControllerTest, WritesAnswerInsideTheCall) {
   EXPECT_FALSE(client_.DeleteCollection(kPods, "", {}).ok());
 }
 
+TEST_F(ControllerTest, AReadAfterAnUpdateShowsTheUpdate) {
+  api_.Put(kThingPath, Thing("a"));
+  Start();
+  const auto size = [this] { return (*client_.Get(kThings, "lab", "a"))->GetInt("size"); };
+  const auto write = [this](int64_t size) {
+    Value thing = **client_.Get(kThings, "lab", "a");  // with the version that was read
+    thing.Set("size", size);
+    return client_.Update(kThings, thing).status();
+  };
+  EXPECT_TRUE(write(1).ok());
+  EXPECT_EQ(size(), 1) << "the news has not arrived";
+  EXPECT_TRUE(write(2).ok()) << "no conflict with ourselves";
+  Value foreign = Thing("a");
+  foreign.Set("size", 7);
+  api_.Put(kThingPath, foreign);
+  EXPECT_EQ(size(), 2);
+  EXPECT_TRUE(kube::IsConflict(write(3))) << "others' changes are not overwritten";
+  executor_.RunReady();
+  EXPECT_EQ(size(), 7);
+  EXPECT_TRUE(write(8).ok());
+  executor_.RunReady();
+  EXPECT_EQ(size(), 8);
+}
+
+TEST_F(ControllerTest, AnUpdateOfAnObjectThatWentAwayIsForgotten) {
+  api_.Put(kThingPath, Thing("a"));
+  Start();
+  Value thing = **client_.Get(kThings, "lab", "a");
+  ASSERT_TRUE(client_.Update(kThings, thing).ok());
+  api_.Delete(kThingPath, "lab/a");
+  executor_.RunReady();
+  EXPECT_FALSE(client_.Get(kThings, "lab", "a").ok());
+  Value again = Thing("a");
+  again["metadata"].Set("uid", "another");
+  api_.Put(kThingPath, again);
+  executor_.RunReady();
+  EXPECT_EQ(UidOf(**client_.Get(kThings, "lab", "a")), "another");
+  EXPECT_TRUE(
+      client_.Patch(kThings, {.ns = "lab", .name = "gone"}, kube::PatchType::kMerge, Value())
+          .status()
+          .code() == absl::StatusCode::kNotFound);
+}
+
 TEST_F(ControllerTest, ListsAreFilteredAndOrdered) {
   Value first = PodOf("a", "z-first");
   first["metadata"].Set("creationTimestamp", "2026-01-01T00:00:00Z");
