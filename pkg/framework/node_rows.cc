@@ -187,7 +187,7 @@ void NodeRows::Erase(uint32_t row) {
   free_.push_back(row);
 }
 
-void NodeRows::Slack(const Columns& room, const model::Resource& request,
+void NodeRows::Slack(const Columns& room, const model::Resource& request, size_t begin,
                      absl::Span<double> slack) {
   constexpr size_t kThree = 3;
   size_t d = 0;
@@ -195,32 +195,34 @@ void NodeRows::Slack(const Columns& room, const model::Resource& request,
     const double* columns[kThree];
     double wanted[kThree];
     for (; d < kThree; ++d) {
-      columns[d] = room[d].data();
+      columns[d] = room[d].data() + begin;
       wanted[d] = static_cast<double>(request[static_cast<model::ResourceDim>(d)]);
     }
     SlackOfThree(columns, wanted, slack.data(), slack.size());
   } else {
     // Unused rows have no room of anything.
     for (size_t i = 0; i < slack.size(); ++i) {
-      slack[i] = room[0][i] == kNoRoom ? kNoRoom : std::numeric_limits<double>::max();
+      slack[i] = room[0][begin + i] == kNoRoom ? kNoRoom : std::numeric_limits<double>::max();
     }
   }
   for (; d < request.size(); ++d) {
     const auto amount = static_cast<double>(request[static_cast<model::ResourceDim>(d)]);
     if (d < room.size()) {
-      LowerToRest(room[d].data(), amount, slack.data(), slack.size());
+      LowerToRest(room[d].data() + begin, amount, slack.data(), slack.size());
     } else if (amount > 0) {  // no node has any of it
       std::fill(slack.begin(), slack.end(), -amount);
     }
   }
 }
 
-void NodeRows::IdleSlack(const model::Resource& request, absl::Span<double> slack) const {
-  Slack(idle_, request, slack);
+void NodeRows::IdleSlack(const model::Resource& request, size_t begin,
+                         absl::Span<double> slack) const {
+  Slack(idle_, request, begin, slack);
 }
 
-void NodeRows::FutureSlack(const model::Resource& request, absl::Span<double> slack) const {
-  Slack(future_, request, slack);
+void NodeRows::FutureSlack(const model::Resource& request, size_t begin,
+                           absl::Span<double> slack) const {
+  Slack(future_, request, begin, slack);
 }
 
 }  // namespace hekla::framework

@@ -38,10 +38,10 @@ class NodeRows {
     for (uint32_t leaf = head_[row]; leaf != kNone; leaf = next_[leaf]) fn(leaf);
   }
 
-  // slack[i]: how much of the tightest dimension is left on a node of row i after the request;
-  // negative where it does not fit and for unused rows.
-  void IdleSlack(const model::Resource& request, absl::Span<double> slack) const;
-  void FutureSlack(const model::Resource& request, absl::Span<double> slack) const;
+  // slack[i]: how much of the tightest dimension is left on a node of row begin + i after the
+  // request; negative where it does not fit and for unused rows.
+  void IdleSlack(const model::Resource& request, size_t begin, absl::Span<double> slack) const;
+  void FutureSlack(const model::Resource& request, size_t begin, absl::Span<double> slack) const;
   // No row has anything releasing or pipelined, so that both kinds of slack are equal.
   bool future_is_idle() const { return moving_rows_ == 0; }
 
@@ -62,7 +62,8 @@ class NodeRows {
   uint32_t NewRow();
   void Write(uint32_t row, model::NodeId node);
   void Erase(uint32_t row);
-  static void Slack(const Columns& room, const model::Resource& request, absl::Span<double> slack);
+  static void Slack(const Columns& room, const model::Resource& request, size_t begin,
+                    absl::Span<double> slack);
 
   const model::Cluster* cluster_;
   TouchCursor cursor_;

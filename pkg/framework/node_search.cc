@@ -22,8 +22,8 @@ namespace {
 constexpr uint32_t kAskedBeforeKept = 2;
 // or, where questions can be asked of rows, once they have cost about as much as keeping does. In
 // rows looked at:
-constexpr uint32_t kCostOfRows = 100;   // a question besides its rows
-constexpr uint32_t kCostOfKeeping = 2;  // keeping, per node
+constexpr uint32_t kCostOfRows = 200;    // a question besides its rows
+constexpr uint32_t kCostOfKeeping = 16;  // keeping, per node
 // Answers of which time and again one node in this many must be asked anew are not worth keeping
 // where questions can be asked of rows (topology spread: a placement turns whole domains).
 constexpr size_t kMuch = 24;

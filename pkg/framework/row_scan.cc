@@ -103,59 +103,63 @@ void RowScan::CountAllowed(TaskId task) {
   allowed_ = counted_;
 }
 
+// Slack of every row that is allowed.
 void RowScan::FindRoom(TaskId task, const SearchOptions& options) {
   const model::Resource& request = cluster_->tables().tasks.pod[task]->request;
   const size_t n = rows_.size();
-  idle_.resize(n);
   future_.resize(n);
-  if (!options.check_resources) {
-    std::fill(future_.begin(), future_.end(), 0.0);
-    RefuseUncounted(allowed_.data(), future_.data(), n);
-    return;
+  const bool two = options.check_resources && !rows_.future_is_idle();
+  if (two) idle_.resize(n);
+  most_future_ = most_idle_ = kNone;
+  for (size_t begin = 0; begin < n; begin += kBlock) {
+    const absl::Span<double> slack = absl::MakeSpan(future_).subspan(begin, kBlock);
+    if (options.check_resources) {
+      rows_.FutureSlack(request, begin, slack);
+      if (mask_ != nullptr) RefuseUncounted(allowed_.data() + begin, slack.data(), slack.size());
+    } else {
+      std::fill(slack.begin(), slack.end(), 0.0);
+      RefuseUncounted(allowed_.data() + begin, slack.data(), slack.size());
+    }
+    AskFilters(task, begin, slack);
+    most_future_ = std::max(most_future_, Greatest(slack.data(), slack.size()));
+    if (!two) continue;
+    const absl::Span<double> idle = absl::MakeSpan(idle_).subspan(begin, kBlock);
+    rows_.IdleSlack(request, begin, idle);
+    LowerTo(slack.data(), idle.data(), idle.size());
+    most_idle_ = std::max(most_idle_, Greatest(idle.data(), idle.size()));
   }
-  rows_.FutureSlack(request, absl::MakeSpan(future_));
-  if (mask_ != nullptr) RefuseUncounted(allowed_.data(), future_.data(), n);
+  if (!two) most_idle_ = most_future_;
 }
 
-void RowScan::AskFilters(TaskId task) {
+void RowScan::AskFilters(TaskId task, size_t begin, absl::Span<double> slack) {
   for (const Points::FilterEntry& entry : scan_->active_filters()) {
     if (entry.filter->row_use() != RowUse::kAccounts) continue;
-    if (entry.filter->FilterRows(task, rows_, absl::MakeSpan(future_))) continue;
-    answers_.assign(rows_.size(), ReasonId());
-    entry.filter->Filter(task, rows_.nodes(), absl::MakeSpan(answers_));
-    for (size_t i = 0; i < answers_.size(); ++i) future_[i] = answers_[i].valid() ? -1 : future_[i];
+    if (entry.filter->FilterRows(task, rows_, begin, slack)) continue;
+    answers_.assign(slack.size(), ReasonId());
+    entry.filter->Filter(task, rows_.nodes().subspan(begin, slack.size()),
+                         absl::MakeSpan(answers_));
+    for (size_t i = 0; i < answers_.size(); ++i) slack[i] = answers_[i].valid() ? -1 : slack[i];
   }
 }
 
 SearchResult RowScan::Best(TaskId task, const SearchOptions& options) {
   SearchResult result;
-  const size_t n = rows_.size();
-  if (n == 0) return result;
+  if (rows_.size() == 0) return result;
   CountAllowed(task);
   FindRoom(task, options);
-  AskFilters(task);
-  const double* idle = future_.data();
-  if (options.check_resources && !rows_.future_is_idle()) {
-    rows_.IdleSlack(cluster_->tables().tasks.pod[task]->request, absl::MakeSpan(idle_));
-    LowerTo(future_.data(), idle_.data(), n);
-    idle = idle_.data();
-  }
-  if (Greatest(idle, n) >= 0) {
+  const bool two = options.check_resources && !rows_.future_is_idle();
+  if (most_idle_ >= 0) {
     result.room = Room::kIdle;
-    result.node = Pick(task, absl::MakeConstSpan(idle, n));
-    return result;
+    result.node = Pick(task, two ? idle_.data() : future_.data());
+  } else if (options.allow_future && most_future_ >= 0) {
+    result.room = Room::kFutureIdle;
+    result.node = Pick(task, future_.data());
   }
-  if (!options.allow_future || idle == future_.data() || Greatest(future_.data(), n) < 0) {
-    return result;
-  }
-  result.room = Room::kFutureIdle;
-  result.node = Pick(task, future_);
   return result;
 }
 
 // Adds in the order in which NodeScan does, so that sums are equal to the last bit.
-void RowScan::AddScorers(TaskId task, bool batch, Sum& sum) {
-  const size_t n = rows_.size();
+void RowScan::AddScorers(TaskId task, bool batch, size_t begin, size_t n, Sum& sum) {
   sum.is_column = false;
   sum.constant = 0;
   for (const Points::ScorerEntry& entry : *scorers_) {
@@ -173,57 +177,80 @@ void RowScan::AddScorers(TaskId task, bool batch, Sum& sum) {
       }
       continue;
     }
-    raw_.resize(n);
-    if (!scorer.ScoreRows(task, rows_, absl::MakeSpan(raw_))) {
-      scorer.Score(task, rows_.nodes(), absl::MakeSpan(raw_));
+    const absl::Span<double> raw(raw_.data(), n);
+    if (!scorer.ScoreRows(task, rows_, begin, raw)) {
+      scorer.Score(task, rows_.nodes().subspan(begin, n), raw);
     }
     if (sum.is_column) {
-      AddWeighted(raw_.data(), scorer.weight(), sum.column.data(), n);
+      AddWeighted(raw.data(), scorer.weight(), sum.column.data(), n);
     } else {
-      sum.column.resize(n);
-      SetWeighted(raw_.data(), scorer.weight(), sum.constant, sum.column.data(), n);
+      SetWeighted(raw.data(), scorer.weight(), sum.constant, sum.column.data(), n);
       sum.is_column = true;
     }
   }
 }
 
-NodeId RowScan::Pick(TaskId task, absl::Span<const double> slack) {
-  const size_t n = rows_.size();
-  AddScorers(task, false, order_);
-  AddScorers(task, true, batch_);
-  raw_.resize(n);
+// Totals of a block of rows; returns the greatest.
+double RowScan::Total(TaskId task, const double* slack, size_t begin, size_t n) {
+  double* totals = totals_.data() + begin;
+  AddScorers(task, false, begin, n, order_);
+  AddScorers(task, true, begin, n, batch_);
   if (order_.is_column && batch_.is_column) {
-    JoinColumns(slack.data(), order_.column.data(), batch_.column.data(), raw_.data(), n);
+    JoinColumns(slack, order_.column.data(), batch_.column.data(), totals, n);
   } else if (order_.is_column || batch_.is_column) {
     const Sum& column = order_.is_column ? order_ : batch_;
     const Sum& constant = order_.is_column ? batch_ : order_;
-    JoinConstant(slack.data(), column.column.data(), constant.constant, raw_.data(), n);
+    JoinConstant(slack, column.column.data(), constant.constant, totals, n);
   } else {
-    for (size_t i = 0; i < n; ++i) raw_[i] = slack[i] >= 0 ? 0 : kNone;
+    for (size_t i = 0; i < n; ++i) totals[i] = slack[i] >= 0 ? 0 : kNone;
   }
-  const double best = Greatest(raw_.data(), n);
-  best_rows_.clear();
-  uint64_t ties = 0;
-  constexpr size_t kStep = 64;
-  for (size_t i = 0; i < n; i += kStep) {
-    const size_t end = std::min(i + kStep, n);
-    if (CountEqual(raw_.data() + i, best, end - i) == 0) continue;
-    for (size_t row = i; row < end; ++row) {
-      if (raw_[row] != best) continue;
-      best_rows_.push_back(static_cast<uint32_t>(row));
-      ties += allowed_[row];
-    }
+  return Greatest(totals, n);
+}
+
+NodeId RowScan::Pick(TaskId task, const double* slack) {
+  const size_t n = rows_.size();
+  totals_.resize(n);
+  block_best_.clear();
+  double best = kNone;
+  for (size_t begin = 0; begin < n; begin += kBlock) {
+    const size_t size = std::min(kBlock, n - begin);
+    const bool any = Greatest(slack + begin, size) >= 0;
+    block_best_.push_back(any ? Total(task, slack + begin, begin, size) : kNone);
+    best = std::max(best, block_best_.back());
   }
+  const uint64_t ties = ListBest(best);
   const uint64_t k = scan_->TieOf(task, ties);
-  if (ties > kFewTies && best_rows_.size() > 1) {
+  const bool marked = ties > kFewTies && best_rows_.size() > 1;
+  if (marked) {
     is_best_.resize(n, 0);
     for (uint32_t row : best_rows_) is_best_[row] = 1;
   }
   const NodeId node = NodeAt(k, ties);
-  if (ties > kFewTies && best_rows_.size() > 1) {
+  if (marked) {
     for (uint32_t row : best_rows_) is_best_[row] = 0;
   }
   return node;
+}
+
+// The rows with the best total; returns how many nodes they are.
+uint64_t RowScan::ListBest(double best) {
+  best_rows_.clear();
+  uint64_t ties = 0;
+  constexpr size_t kStep = 64;
+  for (size_t i = 0; i < totals_.size(); i += kStep) {
+    if (block_best_[i / kBlock] != best) {
+      i += kBlock - kStep;
+      continue;
+    }
+    const size_t end = std::min(i + kStep, totals_.size());
+    if (CountEqual(totals_.data() + i, best, end - i) == 0) continue;
+    for (size_t row = i; row < end; ++row) {
+      if (totals_[row] != best) continue;
+      best_rows_.push_back(static_cast<uint32_t>(row));
+      ties += allowed_[row];
+    }
+  }
+  return ties;
 }
 
 // The k-th node in leaf order of those in the best rows.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -29,18 +30,23 @@ class RowScan {
   size_t row_count() const { return rows_.size(); }
 
  private:
-  // Scores of one kind so far: a constant until the first column comes.
+  // Rows are looked at in blocks, so that what lies between two passes stays in the first cache.
+  static constexpr size_t kBlock = 512;
+
+  // Scores of one kind of a block so far: a constant until the first column comes.
   struct Sum {
     bool is_column = false;
     double constant = 0;
-    std::vector<double> column;
+    std::array<double, kBlock> column;
   };
   void CountAllowed(model::TaskId task);
   void AskLeafFilters(model::TaskId task);
   void FindRoom(model::TaskId task, const SearchOptions& options);
-  void AskFilters(model::TaskId task);
-  void AddScorers(model::TaskId task, bool batch, Sum& sum);
-  model::NodeId Pick(model::TaskId task, absl::Span<const double> slack);
+  void AskFilters(model::TaskId task, size_t begin, absl::Span<double> slack);
+  void AddScorers(model::TaskId task, bool batch, size_t begin, size_t n, Sum& sum);
+  double Total(model::TaskId task, const double* slack, size_t begin, size_t n);
+  model::NodeId Pick(model::TaskId task, const double* slack);
+  uint64_t ListBest(double best);
   model::NodeId NodeAt(uint64_t k, uint64_t ties) const;
 
   model::Cluster* cluster_;
@@ -56,7 +62,10 @@ class RowScan {
   std::vector<uint8_t> leaf_mask_;
   absl::Span<const uint32_t> allowed_;  // nodes of each row that filters by leaf allow
   std::vector<uint32_t> counted_;
-  std::vector<double> future_, idle_, raw_;  // by row
+  std::vector<double> future_, idle_, totals_;  // by row
+  double most_future_ = 0, most_idle_ = 0;      // the greatest of each
+  std::vector<double> block_best_;
+  std::array<double, kBlock> raw_;
   Sum order_, batch_;
   std::vector<uint32_t> best_rows_;
   std::vector<uint8_t> is_best_;  // by row, zero between questions

@@ -9,7 +9,8 @@ using model::TaskId;
 
 namespace {
 
-constexpr size_t kMaxKeys = 1024;
+// Bound on what is kept: three bytes per key and leaf at most.
+constexpr size_t kMaxBytes = size_t{32} << 20;
 
 }  // namespace
 
@@ -18,8 +19,8 @@ StaticAnswers::Part& StaticAnswers::Of(TaskId task) {
   if (!cursor_.CatchUp(*cluster_, [&](NodeId, bool is_static) { changed |= is_static; })) {
     changed = true;
   }
-  if (changed || parts_.size() >= kMaxKeys) parts_.clear();
   const model::Tables& t = cluster_->tables();
+  if (changed || parts_.size() * t.nodes.leaves.size() * 3 > kMaxBytes) parts_.clear();
   auto [it, fresh] = parts_.try_emplace(t.classes.static_key[t.tasks.task_class[task]]);
   if (fresh) Make(task, it->second);
   return it->second;

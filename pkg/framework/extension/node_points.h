@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
@@ -67,10 +68,11 @@ class NodeFilter {
   // per node.
   virtual void Filter(model::TaskId task, absl::Span<const model::NodeId> nodes,
                       absl::Span<ReasonId> out) = 0;
-  // kAccounts only: makes slack[i] negative where the nodes of row i are refused. False: not
-  // offered, Filter is to be asked about a node of each row.
-  virtual bool FilterRows(model::TaskId task, const NodeRows& rows, absl::Span<double> slack) {
-    (void)task, (void)rows, (void)slack;
+  // kAccounts only: makes slack[i] negative where the nodes of row begin + i are refused. False:
+  // not offered, Filter is to be asked about a node of each row.
+  virtual bool FilterRows(model::TaskId task, const NodeRows& rows, size_t begin,
+                          absl::Span<double> slack) {
+    (void)task, (void)rows, (void)begin, (void)slack;
     return false;
   }
   // Coupled filters: `task` has come to `node` or is about to leave it; update counts. Called for
@@ -113,10 +115,11 @@ class NodeScorer {
   // Raw scores. kIgnored marks a candidate that takes no part in min and max and scores 0.
   virtual void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
                      absl::Span<double> raw) = 0;
-  // kAccounts only: raw scores by row. False: not offered, Score is to be asked about a node of
-  // each row.
-  virtual bool ScoreRows(model::TaskId task, const NodeRows& rows, absl::Span<double> raw) {
-    (void)task, (void)rows, (void)raw;
+  // kAccounts only: raw scores of rows from `begin` on. False: not offered, Score is to be asked
+  // about a node of each row.
+  virtual bool ScoreRows(model::TaskId task, const NodeRows& rows, size_t begin,
+                         absl::Span<double> raw) {
+    (void)task, (void)rows, (void)begin, (void)raw;
     return false;
   }
   virtual bool normalizes() const { return false; }

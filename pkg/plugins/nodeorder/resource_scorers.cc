@@ -185,10 +185,10 @@ void LeastAllocatedScorer::ScoreColumns(TaskId task, const ResourceColumns& colu
   }
 }
 
-bool LeastAllocatedScorer::ScoreRows(TaskId task, const framework::NodeRows& rows,
+bool LeastAllocatedScorer::ScoreRows(TaskId task, const framework::NodeRows& rows, size_t begin,
                                      absl::Span<double> raw) {
   context().row_resources.CatchUp(context().cluster(), rows);
-  ScoreColumns(task, context().row_resources, 0, rows.nodes(), raw);
+  ScoreColumns(task, context().row_resources, begin, rows.nodes().subspan(begin, raw.size()), raw);
   return true;
 }
 
@@ -335,11 +335,11 @@ void BalancedAllocationScorer::ScoreColumns(TaskId task, const ResourceColumns& 
   }
 }
 
-bool BalancedAllocationScorer::ScoreRows(TaskId task, const framework::NodeRows& rows,
+bool BalancedAllocationScorer::ScoreRows(TaskId task, const framework::NodeRows& rows, size_t begin,
                                          absl::Span<double> raw) {
   if (GpuRequest(task) != 0) return false;
   context().row_resources.CatchUp(context().cluster(), rows);
-  ScoreColumns(task, context().row_resources, 0, rows.nodes(), raw);
+  ScoreColumns(task, context().row_resources, begin, rows.nodes().subspan(begin, raw.size()), raw);
   return true;
 }
 

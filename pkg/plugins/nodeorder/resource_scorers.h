@@ -18,7 +18,7 @@ class LeastAllocatedScorer final : public WeightedScorer {
   framework::RowUse row_use() const override { return framework::RowUse::kAccounts; }
   void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
              absl::Span<double> raw) override;
-  bool ScoreRows(model::TaskId task, const framework::NodeRows& rows,
+  bool ScoreRows(model::TaskId task, const framework::NodeRows& rows, size_t begin,
                  absl::Span<double> raw) override;
 
  private:
@@ -50,7 +50,7 @@ class BalancedAllocationScorer final : public WeightedScorer {
   bool PreScore(model::TaskId task, absl::Span<const model::NodeId> candidates) override;
   void Score(model::TaskId task, absl::Span<const model::NodeId> nodes,
              absl::Span<double> raw) override;
-  bool ScoreRows(model::TaskId task, const framework::NodeRows& rows,
+  bool ScoreRows(model::TaskId task, const framework::NodeRows& rows, size_t begin,
                  absl::Span<double> raw) override;
 
  private:

@@ -42,7 +42,7 @@ HEKLA_VECTORIZED void RefuseFull(const double* left, double* slack, size_t n) {
 
 }  // namespace
 
-bool PodNumberFilter::FilterRows(TaskId task, const framework::NodeRows& rows,
+bool PodNumberFilter::FilterRows(TaskId task, const framework::NodeRows& rows, size_t begin,
                                  absl::Span<double> slack) {
   (void)task;
   const model::NodeTable& table = context().tables().nodes;
@@ -55,7 +55,7 @@ bool PodNumberFilter::FilterRows(TaskId task, const framework::NodeRows& rows,
   if (!cursor_.CatchUp(rows, read)) {
     for (uint32_t row = 0; row < rows.size(); ++row) read(row);
   }
-  RefuseFull(left_.data(), slack.data(), slack.size());
+  RefuseFull(left_.data() + begin, slack.data(), slack.size());
   return true;
 }
 

@@ -19,7 +19,7 @@ class PodNumberFilter final : public PredicateFilter {
   void Open(framework::ReasonTable& reasons) override;
   void Filter(model::TaskId task, absl::Span<const model::NodeId> nodes,
               absl::Span<framework::ReasonId> out) override;
-  bool FilterRows(model::TaskId task, const framework::NodeRows& rows,
+  bool FilterRows(model::TaskId task, const framework::NodeRows& rows, size_t begin,
                   absl::Span<double> slack) override;
 
  private:
