@@ -178,7 +178,8 @@ std::vector<Case> AllCases() {
           {"one_gang", OneGang},
           {"mixed", Mixed},
           {"full", Full},
-          {"churn", Churn}};
+          {"churn", Churn},
+          {"start", Start}};
 }
 
 }  // namespace hekla::bench

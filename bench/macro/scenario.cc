@@ -11,6 +11,7 @@ namespace hekla::bench {
 namespace {
 
 constexpr int64_t kGi = int64_t{1} << 30;
+const std::vector<std::string> kActions = {"enqueue", "allocate", "backfill"};
 
 double Now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -22,29 +23,38 @@ double CpuNow() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-}  // namespace
-
-Scenario::Scenario(int nodes, bool binpack) : nodes_(nodes) {
+// Calls add(tier, name, entry) for every plugin of the default configuration.
+template <typename Fn>
+void ForEachPlugin(bool binpack, Fn add) {
   std::vector<std::vector<std::string>> tiers = {
       {"priority", "gang", "conformance"},
       {"overcommit", "drf", "predicates", "proportion", "nodeorder"}};
   if (binpack) tiers[1].push_back("binpack");
-  framework::PluginDeps deps;
-  deps.clock = &state_.clock;
   for (size_t tier = 0; tier < tiers.size(); ++tier) {
-    if (tier > 0) state_.NextTier();
     for (const std::string& name : tiers[tier]) {
       for (const framework::PluginEntry& entry : plugins::AllPlugins()) {
-        if (entry.name != name) continue;
-        framework::PluginOption option;
-        option.name = name;
-        state_.AddPlugin(name, entry.make(option, deps), option);
+        if (entry.name == name) add(static_cast<int32_t>(tier), name, entry);
       }
     }
   }
-  const std::vector<std::string> order = {"enqueue", "allocate", "backfill"};
-  state_.AddActions(order);
-  for (const std::string& name : order) {
+}
+
+}  // namespace
+
+Scenario::Scenario(int nodes, bool binpack) : nodes_(nodes) {
+  framework::PluginDeps deps;
+  deps.clock = &state_.clock;
+  int32_t last_tier = 0;
+  ForEachPlugin(binpack,
+                [&](int32_t tier, const std::string& name, const framework::PluginEntry& entry) {
+                  if (tier > last_tier) state_.NextTier();
+                  last_tier = tier;
+                  framework::PluginOption option;
+                  option.name = name;
+                  state_.AddPlugin(name, entry.make(option, deps), option);
+                });
+  state_.AddActions(kActions);
+  for (const std::string& name : kActions) {
     for (const framework::ActionEntry& entry : actions::AllActions()) {
       if (entry.name == name) actions_.emplace_back(name, entry.make());
     }
@@ -60,24 +70,66 @@ Scenario::Scenario(int nodes, bool binpack) : nodes_(nodes) {
   }
 }
 
-Scenario::Cost Scenario::Run() {
-  state_.sink.Clear();
+namespace {
+
+using Actions = std::vector<std::pair<std::string, std::unique_ptr<framework::Action>>>;
+
+Scenario::Cost RunCycle(framework::Session& session, const Actions& actions,
+                        const framework::testing::RecordingSink& sink) {
   const framework::Arguments none;
-  state_.session();  // made once per configuration, not per cycle
-  Cost cost;
+  Scenario::Cost cost;
   const uint64_t allocations = AllocationCount();
   const double start = Now();
   const double cpu_start = CpuNow();
-  framework::Session& session = state_.session();
   session.Open("0f8fad5b-d9cb-469f-a165-70867728950e");
-  for (auto& [name, action] : actions_) action->Execute(session, none);
+  for (const auto& [name, action] : actions) action->Execute(session, none);
   session.Close();
   cost.cpu_seconds = CpuNow() - cpu_start;
   cost.seconds = Now() - start;
   cost.allocations = AllocationCount() - allocations;
-  cost.binds = state_.sink.binds.size();
-  cost.writes = state_.sink.writes();
+  cost.binds = sink.binds.size();
+  cost.writes = sink.writes();
   return cost;
+}
+
+}  // namespace
+
+Scenario::Cost Scenario::Run() {
+  state_.sink.Clear();
+  // The session is made once per configuration, not per cycle.
+  return RunCycle(state_.session(), actions_, state_.sink);
+}
+
+Policies::Policies(bool binpack, const util::Clock* clock) : clock_(clock) {
+  framework::PluginDeps deps;
+  deps.clock = clock;
+  ForEachPlugin(binpack,
+                [&](int32_t tier, const std::string& name, const framework::PluginEntry& entry) {
+                  options_.push_back(std::make_unique<framework::PluginOption>());
+                  options_.back()->name = name;
+                  plugins_.push_back(entry.make(*options_.back(), deps));
+                  slots_.push_back({options_.back().get(), plugins_.back().get(), tier});
+                });
+}
+
+Scenario::Cost Policies::FirstCycle(model::Cluster& cluster) {
+  framework::testing::RecordingSink sink;
+  framework::ReasonTable reasons;
+  framework::NodeSearch search(cluster);
+  framework::SessionDeps deps;
+  deps.cluster = &cluster;
+  deps.sink = &sink;
+  deps.clock = clock_;
+  deps.reasons = &reasons;
+  deps.search = &search;
+  Actions actions;
+  for (const std::string& name : kActions) {
+    for (const framework::ActionEntry& entry : actions::AllActions()) {
+      if (entry.name == name) actions.emplace_back(name, entry.make());
+    }
+  }
+  framework::Session session(deps, slots_, kActions);
+  return RunCycle(session, actions, sink);
 }
 
 void Scenario::AddGang(const std::string& name, int pods, int32_t min_member, int64_t cpu,

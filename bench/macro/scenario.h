@@ -51,6 +51,19 @@ class Scenario {
   size_t ended_ = 0;
 };
 
+// The default configuration for a cluster that somebody else has filled.
+class Policies {
+ public:
+  Policies(bool binpack, const util::Clock* clock);
+  Scenario::Cost FirstCycle(model::Cluster& cluster);
+
+ private:
+  const util::Clock* clock_;
+  std::vector<std::unique_ptr<framework::PluginOption>> options_;
+  std::vector<std::unique_ptr<framework::Plugin>> plugins_;
+  std::vector<framework::PluginSlot> slots_;
+};
+
 // Heap allocations of this process so far.
 uint64_t AllocationCount();
 
@@ -67,6 +80,7 @@ struct Case {
   std::function<Result(int nodes)> run;
 };
 std::vector<Case> AllCases();
+Result Start(int nodes);  // one of them, in a file of its own
 
 // A result as one JSON object: placements, cycles, allocations, and `more`.
 std::string ToJson(const Result& result);

@@ -1,8 +1,13 @@
-// Creates gangs of pods on an API server through HTTP, many requests at a time, and measures how
-// long it takes until every pod is bound (and running, where nodes are hollow).
+// Loads an API server through HTTP, and with it the scheduler behind it.
 //
 //   heklactl playground --nodes 1000 --port 8001 &
 //   pod_load --url http://127.0.0.1:8001 --gangs 10 --pods 1000
+//       creates gangs, many requests at a time: how long until every pod is bound. With one gang
+//       nothing is bound before all pods are there: the rate after that is the scheduler's.
+//   pod_load --mode binds --pods 10000 --node hollow-0
+//       creates pods that no scheduler wants and binds them in a bare loop.
+//   pod_load --mode latency --pods 500
+//       creates one pod at a time: how long until it is seen bound.
 #include <algorithm>
 #include <atomic>
 #include <iostream>
@@ -32,6 +37,8 @@ struct Options {
   std::string cpu = "1";
   std::string memory = "1Gi";
   absl::Duration timeout = absl::Minutes(5);
+  std::string mode = "gangs";
+  std::string node = "hollow-0";  // to bind to
 };
 
 // Follows all pods and counts those that are bound.
@@ -100,13 +107,14 @@ http::Request PodGroup(const std::string& name, int members) {
   return Post("/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups", group);
 }
 
-http::Request Pod(const std::string& group, int index, const Options& options) {
+http::Request Pod(const std::string& group, int index, const Options& options,
+                  const std::string& scheduler = "volcano") {
   Value pod = Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Pod"}});
   Value& metadata = pod.Ensure({"metadata"});
   metadata.Set("name", absl::StrCat(group, "-", index));
   metadata.Ensure({"annotations"}).Set("scheduling.k8s.io/group-name", group);
   Value& spec = pod.Ensure({"spec"});
-  spec.Set("schedulerName", "volcano");
+  spec.Set("schedulerName", scheduler);
   Value container = Value::MakeObject({{"name", "main"}, {"image", "busybox"}});
   container.Ensure({"resources", "requests"}).Set("cpu", options.cpu);
   container.Ensure({"resources", "requests"}).Set("memory", options.memory);
@@ -138,6 +146,94 @@ int SendAll(http::Transport& transport, std::vector<http::Request> requests, int
   return failed;
 }
 
+// A client with a watch on all pods.
+struct Load {
+  std::unique_ptr<http::BeastTransport> transport;
+  BoundCounter counter;
+  std::unique_ptr<http::Stream> watch;
+};
+
+int CreateGangs(Load& load, const Options& options) {
+  std::vector<http::Request> groups, pods;
+  for (int g = 0; g < options.gangs; ++g) {
+    const std::string name = absl::StrCat("gang-", g);
+    groups.push_back(PodGroup(name, options.pods));
+    for (int i = 0; i < options.pods; ++i) pods.push_back(Pod(name, i, options));
+  }
+  const size_t total = pods.size();
+  const absl::Time begin = absl::Now();
+  int failed = SendAll(*load.transport, std::move(groups), options.in_flight);
+  failed += SendAll(*load.transport, std::move(pods), options.in_flight);
+  const absl::Duration created = absl::Now() - begin;
+  if (failed > 0) std::cerr << "pod_load: " << failed << " requests failed\n";
+  const absl::StatusOr<absl::Time> end = load.counter.WaitFor(total, options.timeout);
+  if (!end.ok()) {
+    std::cerr << "pod_load: " << end.status().message() << "\n";
+    return 1;
+  }
+  const double seconds = absl::ToDoubleSeconds(*end - begin);
+  const double rest = seconds - absl::ToDoubleSeconds(created);
+  std::cout << absl::StrFormat(
+      "pods=%d create_seconds=%.3f creates_per_second=%.0f bound_seconds=%.3f "
+      "bound_per_second=%.0f bound_per_second_after_creation=%.0f\n",
+      total, absl::ToDoubleSeconds(created),
+      static_cast<double>(total) / absl::ToDoubleSeconds(created), seconds,
+      static_cast<double>(total) / seconds, static_cast<double>(total) / rest);
+  return failed > 0 ? 1 : 0;
+}
+
+http::Request Binding(const std::string& pod, const std::string& node) {
+  Value binding = Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Binding"}});
+  binding.Ensure({"metadata"}).Set("name", pod);
+  binding.Ensure({"target"}).Set("kind", "Node");
+  binding.Ensure({"target"}).Set("name", node);
+  return Post(absl::StrCat("/api/v1/namespaces/default/pods/", pod, "/binding"), binding);
+}
+
+// The bare loop that a scheduler is measured against.
+int BindAll(Load& load, const Options& options) {
+  std::vector<http::Request> pods, bindings;
+  for (int i = 0; i < options.pods; ++i) {
+    pods.push_back(Pod("bare", i, options, "nobody"));
+    bindings.push_back(Binding(absl::StrCat("bare-", i), options.node));
+  }
+  int failed = SendAll(*load.transport, std::move(pods), options.in_flight);
+  const absl::Time begin = absl::Now();
+  failed += SendAll(*load.transport, std::move(bindings), options.in_flight);
+  const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
+  if (failed > 0) std::cerr << "pod_load: " << failed << " requests failed\n";
+  std::cout << absl::StrFormat("binds=%d seconds=%.3f binds_per_second=%.0f\n", options.pods,
+                               seconds, options.pods / seconds);
+  return failed > 0 ? 1 : 0;
+}
+
+// One pod at a time, from the moment its creation is sent until the watch shows it bound.
+int MeasureLatency(Load& load, const Options& options) {
+  std::vector<http::Request> groups;
+  for (int i = 0; i < options.pods; ++i) groups.push_back(PodGroup(absl::StrCat("one-", i), 1));
+  int failed = SendAll(*load.transport, std::move(groups), options.in_flight);
+  std::vector<double> millis;
+  for (int i = 0; i < options.pods; ++i) {
+    std::vector<http::Request> pod;
+    pod.push_back(Pod(absl::StrCat("one-", i), 0, options));
+    const absl::Time begin = absl::Now();
+    failed += SendAll(*load.transport, std::move(pod), 1);
+    const auto end = load.counter.WaitFor(static_cast<size_t>(i) + 1, options.timeout);
+    if (!end.ok()) {
+      std::cerr << "pod_load: " << end.status().message() << "\n";
+      return 1;
+    }
+    millis.push_back(absl::ToDoubleMilliseconds(*end - begin));
+  }
+  std::sort(millis.begin(), millis.end());
+  const auto at = [&](double part) {
+    return millis[static_cast<size_t>(part * static_cast<double>(millis.size() - 1))];
+  };
+  std::cout << absl::StrFormat("pods=%d p50_ms=%.2f p90_ms=%.2f p99_ms=%.2f max_ms=%.2f\n",
+                               options.pods, at(0.5), at(0.9), at(0.99), millis.back());
+  return failed > 0 ? 1 : 0;
+}
+
 int Run(const Options& options) {
   http::BeastTransport::Options client;
   client.url = options.url;
@@ -147,37 +243,17 @@ int Run(const Options& options) {
     std::cerr << "pod_load: " << transport.status().message() << "\n";
     return 2;
   }
-  BoundCounter counter;
+  Load load;
+  load.transport = *std::move(transport);
+  if (options.mode == "binds") return BindAll(load, options);
   http::Request watch;
   watch.method = "GET";
   watch.target = "/api/v1/namespaces/default/pods?watch=1";
-  const auto stream = (*transport)->OpenStream(watch, absl::InfiniteDuration(), &counter);
-
-  std::vector<http::Request> groups, pods;
-  for (int g = 0; g < options.gangs; ++g) {
-    const std::string name = absl::StrCat("gang-", g);
-    groups.push_back(PodGroup(name, options.pods));
-    for (int i = 0; i < options.pods; ++i) pods.push_back(Pod(name, i, options));
-  }
-  const size_t total = pods.size();
-  const absl::Time begin = absl::Now();
-  int failed = SendAll(**transport, std::move(groups), options.in_flight);
-  failed += SendAll(**transport, std::move(pods), options.in_flight);
-  const absl::Duration created = absl::Now() - begin;
-  if (failed > 0) std::cerr << "pod_load: " << failed << " requests failed\n";
-  const absl::StatusOr<absl::Time> end = counter.WaitFor(total, options.timeout);
-  if (!end.ok()) {
-    std::cerr << "pod_load: " << end.status().message() << "\n";
-    return 1;
-  }
-  const double seconds = absl::ToDoubleSeconds(*end - begin);
-  std::cout << absl::StrFormat(
-      "pods=%d create_seconds=%.3f creates_per_second=%.0f bound_seconds=%.3f "
-      "bound_per_second=%.0f\n",
-      total, absl::ToDoubleSeconds(created),
-      static_cast<double>(total) / absl::ToDoubleSeconds(created), seconds,
-      static_cast<double>(total) / seconds);
-  return failed > 0 ? 1 : 0;
+  load.watch = load.transport->OpenStream(watch, absl::InfiniteDuration(), &load.counter);
+  const int result =
+      options.mode == "latency" ? MeasureLatency(load, options) : CreateGangs(load, options);
+  load.watch.reset();  // before what it reports to
+  return result;
 }
 
 }  // namespace
@@ -193,8 +269,12 @@ int main(int argc, char** argv) {
   flags.String("cpu", &options.cpu, "CPU of each pod.");
   flags.String("memory", &options.memory, "Memory of each pod.");
   flags.Duration("timeout", &options.timeout, "Longest wait for the last binding.");
+  flags.String("mode", &options.mode, "gangs, binds or latency.");
+  flags.String("node", &options.node, "Node to bind to in mode binds.");
   const auto rest = flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
-  if (!rest.ok() || !rest->empty() || flags.help()) {
+  const bool known =
+      options.mode == "gangs" || options.mode == "binds" || options.mode == "latency";
+  if (!rest.ok() || !rest->empty() || flags.help() || !known) {
     std::cerr << (rest.ok() ? "" : std::string(rest.status().message()) + "\n")
               << "Usage: pod_load [flags]\n"
               << flags.Usage();
