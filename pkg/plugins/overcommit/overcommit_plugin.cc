@@ -53,16 +53,21 @@ model::Resource OvercommitPlugin::PromisedMinimum(model::JobId job) const {
 
 void OvercommitPlugin::ComputeIdle() {
   const model::NodeTable& nodes = view_->nodes;
-  const model::Cluster& cluster = session_->cluster();
-  const uint64_t position = cluster.touches_trimmed() + cluster.touches().size();
-  if (position != summed_at_ || used_.size() != scale_.size()) {
-    summed_at_ = position;
-    used_.assign(scale_.size(), 0);
-    const size_t width = std::min(scale_.size(), nodes.used.width());
-    for (model::NodeId n : nodes.leaves) {
-      const int64_t* row = nodes.used.row(n.index());
-      for (size_t d = 0; d < width; ++d) used_[d] += row[d];
+  if (used_.size() != scale_.size()) cursor_.Reset();
+  const size_t width = std::min(scale_.size(), nodes.used.width());
+  const auto count = [&](model::NodeId node, bool) {
+    if (nodes.live[node] == 0) return;
+    const int64_t* row = nodes.used.row(node.index());
+    int64_t* counted = counted_.data() + nodes.leaf_position[node] * used_.size();
+    for (size_t d = 0; d < width; ++d) {
+      used_[d] += row[d] - counted[d];
+      counted[d] = row[d];
     }
+  };
+  if (!cursor_.CatchUp(session_->cluster(), count)) {
+    used_.assign(scale_.size(), 0);
+    counted_.assign(scale_.size() * nodes.leaves.size(), 0);
+    for (model::NodeId node : nodes.leaves) count(node, false);
   }
   idle_.assign(scale_.size(), 0.0);
   for (size_t d = 0; d < idle_.size(); ++d) {

@@ -7,6 +7,7 @@
 #include "pkg/framework/evidence.h"
 #include "pkg/framework/plugin.h"
 #include "pkg/framework/session.h"
+#include "pkg/framework/touch_cursor.h"
 #include "pkg/plugins/common/amounts.h"
 #include "pkg/plugins/common/job_ledger.h"
 
@@ -44,10 +45,11 @@ class OvercommitPlugin final : public framework::Plugin, public framework::Witne
   const model::Tables* view_ = nullptr;
   UnitScale scale_;
   JobLedger<1> promised_;
-  std::vector<int64_t> used_;  // sum over nodes, as of position `summed_at_` of the touch log
-  uint64_t summed_at_ = UINT64_MAX;
-  Amounts idle_, inqueue_;      // of this session
-  Amounts minimum_, together_;  // scratch
+  framework::TouchCursor cursor_;
+  std::vector<int64_t> used_;     // sum over nodes by dimension
+  std::vector<int64_t> counted_;  // what of it is each leaf's, by leaf and dimension
+  Amounts idle_, inqueue_;        // of this session
+  Amounts minimum_, together_;    // scratch
 };
 
 }  // namespace hekla::plugins
