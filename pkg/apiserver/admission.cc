@@ -39,6 +39,13 @@ absl::Status CheckNamespace(Core& core, const Resource& resource, absl::string_v
   return ApiError(std::move(status));
 }
 
+// How refusals name a new object: its name is not generated yet.
+absl::string_view NameOf(const Value& object) {
+  const Value& metadata = object.At("metadata");
+  const absl::string_view name = metadata.GetString("name");
+  return name.empty() ? metadata.GetString("generateName") : name;
+}
+
 bool Tolerates(const Value& tolerations, absl::string_view key) {
   if (!tolerations.is_array()) return false;
   return std::any_of(
@@ -73,7 +80,7 @@ absl::StatusOr<ResolvedPriority> ResolvePriority(Core& core, const Value& pod) {
   if (!wanted.empty()) {
     const storage::ObjectPtr found = core.store.Get(*classes->table, wanted);
     if (found == nullptr) {
-      return Forbidden(GroupResource{"", "pods"}, pod.At("metadata").GetString("name"),
+      return Forbidden(GroupResource{"", "pods"}, NameOf(pod),
                        absl::StrCat("no PriorityClass with name ", wanted, " was found"));
     }
     const Value content = found->Parse();
@@ -101,7 +108,7 @@ absl::StatusOr<ResolvedPriority> ResolvePriority(Core& core, const Value& pod) {
 absl::Status AdmitPriority(Core& core, Value& pod) {
   HEKLA_ASSIGN_OR_RETURN(ResolvedPriority priority, ResolvePriority(core, pod));
   Value& spec = pod["spec"];
-  const absl::string_view name = pod.At("metadata").GetString("name");
+  const absl::string_view name = NameOf(pod);
   const Value* given = spec.Find("priority");
   if (given != nullptr && *given != Value(static_cast<long long>(priority.value))) {
     return Forbidden(GroupResource{"", "pods"}, name,
@@ -150,7 +157,7 @@ absl::Status AdmitServiceAccount(Core& core, absl::string_view ns, Value& pod) {
   if (core.store.Get(*accounts->table, absl::StrCat(ns, "/", account)) != nullptr) {
     return absl::OkStatus();
   }
-  return Forbidden(GroupResource{"", "pods"}, pod.At("metadata").GetString("name"),
+  return Forbidden(GroupResource{"", "pods"}, NameOf(pod),
                    absl::StrCat("error looking up service account ", ns, "/", account,
                                 ": serviceaccount \"", account, "\" not found"));
 }

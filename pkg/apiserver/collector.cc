@@ -45,6 +45,21 @@ bool WaitsForDependents(const Value& object) {
          (HasFinalizer(object, kForegroundFinalizer) || HasFinalizer(object, kOrphanFinalizer));
 }
 
+constexpr absl::string_view kClaimProtection = "kubernetes.io/pvc-protection";
+
+// The claims that a pod's volumes name, "namespace/name".
+std::vector<std::string> ClaimsOf(const Value& pod) {
+  std::vector<std::string> out;
+  const Value& volumes = pod.At("spec").At("volumes");
+  for (size_t i = 0; volumes.is_array() && i < volumes.size(); ++i) {
+    const Value& claim = volumes.as_array()[i].At("persistentVolumeClaim");
+    if (!claim.is_object()) continue;
+    out.push_back(
+        absl::StrCat(pod.At("metadata").GetString("namespace"), "/", claim.GetString("claimName")));
+  }
+  return out;
+}
+
 bool IsReady(const Value& node) {
   const Value& conditions = node.At("status").At("conditions");
   return conditions.is_array() && std::any_of(conditions.as_array().begin(),
@@ -117,6 +132,10 @@ void Collector::Changed(const Resource& resource, const Value& old, const Value&
     }
     Note({Task::Kind::kNamespace, KeyOfObject(object), "", nullptr});
   }
+  if (IsCore(resource, "persistentvolumeclaims") &&
+      object.At("metadata").Has("deletionTimestamp")) {
+    Note({Task::Kind::kClaim, KeyOfObject(object), "", nullptr});
+  }
   if (resource.plural == "customresourcedefinitions") {
     Note({Task::Kind::kDefinition, KeyOfObject(object), "", nullptr});
   }
@@ -130,6 +149,11 @@ void Collector::Removed(const Resource& resource, const Value& object) {
   const Value& metadata = object.At("metadata");
   Note({Task::Kind::kDependents, "", std::string(metadata.GetString("uid")), nullptr});
   NoteWaitingOwners(resource, object);
+  if (IsCore(resource, "pods")) {
+    for (const std::string& claim : ClaimsOf(object)) {
+      Note({Task::Kind::kClaim, claim, "", nullptr});
+    }
+  }
   if (resource.plural == "customresourcedefinitions") {
     Note({Task::Kind::kUndefine, KeyOfObject(object), "", nullptr});
   }
@@ -178,6 +202,8 @@ void Collector::Run() {
 }
 
 void Collector::Do(const Task& task) {
+  const bool of_server = task.kind == Task::Kind::kDefinition || task.kind == Task::Kind::kUndefine;
+  if (!of_server && !core_.options.cluster_controllers) return;
   switch (task.kind) {
     case Task::Kind::kDependents:
       CollectDependents(task.uid);
@@ -202,6 +228,9 @@ void Collector::Do(const Task& task) {
       return;
     case Task::Kind::kNewNamespace:
       FillNamespace(task.key);
+      return;
+    case Task::Kind::kClaim:
+      ReleaseClaim(task.key);
       return;
   }
 }
@@ -259,6 +288,44 @@ void Collector::CollectDependent(const Resource& resource, const std::string& ke
       });
   LOG_IF(WARNING, !amended.ok() && !absl::IsNotFound(amended.status()))
       << "owner reference not dropped object=" << key << " error=" << amended.status();
+}
+
+void Collector::ReleaseClaim(const std::string& key) {
+  const ResourcePtr claims = core_.registry.Find("", "v1", "persistentvolumeclaims");
+  const storage::ObjectPtr stored = core_.store.Get(*claims->table, key);
+  if (stored == nullptr) return;
+  const Value claim = stored->Parse();
+  if (!claim.At("metadata").Has("deletionTimestamp") || !HasFinalizer(claim, kClaimProtection)) {
+    return;
+  }
+  const auto [ns, name] = SplitKey(key);
+  storage::ListQuery query;
+  query.filter.ns = std::string(ns);
+  const auto pods = core_.store.List(*core_.registry.Find("", "v1", "pods")->table, query);
+  if (!pods.ok()) return;
+  for (const storage::ObjectPtr& object : pods->objects) {
+    if (!absl::StrContains(object->json(), "\"persistentVolumeClaim\"")) continue;
+    const Value pod = object->Parse();
+    const absl::string_view phase = pod.At("status").GetString("phase");
+    if (phase == "Succeeded" || phase == "Failed") continue;
+    const std::vector<std::string> used = ClaimsOf(pod);
+    if (std::find(used.begin(), used.end(), key) != used.end()) return;
+  }
+  Writer::UpdateOptions options;
+  options.retry = true;
+  options.needs_version = false;
+  WriteParams params;
+  params.internal = true;
+  const auto done = writer_->Update(
+      *claims, ns, name,
+      [](const Value* present) -> absl::StatusOr<Value> {
+        Value changed = *present;
+        RemoveFinalizer(changed, kClaimProtection);
+        return changed;
+      },
+      options, params);
+  LOG_IF(WARNING, !done.ok() && !absl::IsNotFound(done.status()))
+      << "claim not released object=" << key << " error=" << done.status();
 }
 
 void Collector::FinishOwner(const Resource& resource, const std::string& key) {

@@ -19,10 +19,9 @@ class Writer;
 
 // The controllers that a real cluster runs beside its API server and without which clients hang:
 // garbage collection by owner references, the end of namespaces, taints of nodes that are ready,
-// and the registration of custom kinds. Work is noted by the writes and done by Run, on the thread
-// of the request, before it is answered.
-// Threads: any; one at a time works.
-// Source:  spec kube-machinery 3.9, 3.15, 3.17.
+// the protection of claims in use, and the registration of custom kinds. Work is noted by the
+// writes and done by Run, on the thread of the request, before it is answered. Threads: any; one at
+// a time works. Source:  spec kube-machinery 3.9, 3.15, 3.17.
 class Collector {
  public:
   explicit Collector(Core& core) : core_(core) {}
@@ -47,14 +46,15 @@ class Collector {
  private:
   struct Task {
     enum class Kind : uint8_t {
-      kDependents,   // the owner `uid` is gone: look at what it owned
-      kDependent,    // object `key` of `resource` may have lost its owners
-      kOwner,        // object `key` waits for its dependents
-      kNamespace,    // namespace `key` is being deleted
-      kNode,         // node `key` may be ready
-      kDefinition,   // custom kind `key` is new, changed or being deleted
-      kUndefine,     // custom kind `key` is gone
-      kNewNamespace  // namespace `key` needs its default objects
+      kDependents,    // the owner `uid` is gone: look at what it owned
+      kDependent,     // object `key` of `resource` may have lost its owners
+      kOwner,         // object `key` waits for its dependents
+      kNamespace,     // namespace `key` is being deleted
+      kNode,          // node `key` may be ready
+      kDefinition,    // custom kind `key` is new, changed or being deleted
+      kUndefine,      // custom kind `key` is gone
+      kNewNamespace,  // namespace `key` needs its default objects
+      kClaim          // claim `key` is being deleted, or a pod that used it is gone
     };
     Kind kind;
     std::string key;
@@ -73,6 +73,8 @@ class Collector {
   void FinishNamespace(const std::string& name);
   void ClearNodeTaint(const std::string& name);
   void FillNamespace(const std::string& name);
+  // Lets a claim go that no pod uses.
+  void ReleaseClaim(const std::string& key);
   bool OwnerExists(const apis::json::Value& owner, absl::string_view ns) const;
   ResourcePtr ByTable(const storage::Table* table) const;
 

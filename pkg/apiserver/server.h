@@ -51,6 +51,10 @@ struct Options {
   // Pods get the ServiceAccount admission of real servers (named account must exist, token
   // volume); off, accounts are stored and otherwise ignored.
   bool service_account_admission = false;
+  // The controllers that a cluster runs beside its API server: garbage collection by owners, ends
+  // and default objects of namespaces, the not-ready taint, claims in use. Off, only what
+  // kube-apiserver itself does.
+  bool cluster_controllers = true;
   // Who owns which field is recorded for every write, as real servers do. Costs about 1 KiB and 50
   // microseconds per write; off, ownership is recorded only for objects that somebody writes with
   // a `fieldManager` (kubectl always does) or applies, from then on.

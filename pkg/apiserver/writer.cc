@@ -6,6 +6,7 @@
 #include "pkg/apiserver/admission.h"
 #include "pkg/apiserver/apply/apply.h"
 #include "pkg/apiserver/collector.h"
+#include "pkg/apiserver/quota.h"
 #include "pkg/apiserver/status/api_status.h"
 #include "pkg/apiserver/validation/metadata.h"
 #include "pkg/util/status_macros.h"
@@ -165,6 +166,9 @@ absl::StatusOr<Written> Writer::Create(const Resource& resource, absl::string_vi
       if (resource.strategy->validate != nullptr) resource.strategy->validate(object, errors);
       if (!errors.empty()) {
         return Invalid(resource.group_kind(), metadata.GetString("name"), errors);
+      }
+      if (!params.dry_run) {
+        HEKLA_RETURN_IF_ERROR(ChargeQuotas(core_, *this, resource, ns, object));
       }
       if (!resource.graceful) object = Canonical(resource, std::move(object));
       Track(resource, nullptr, object, params);

@@ -18,6 +18,7 @@ Strategy PriorityClassStrategy();
 Strategy ConfigMapStrategy();
 Strategy SecretStrategy();
 Strategy ClaimStrategy();
+Strategy NetworkPolicyStrategy();
 Strategy VolumeStrategy();
 Strategy StorageClassStrategy();
 Strategy CsiDriverStrategy();

@@ -14,6 +14,8 @@ namespace {
 using apis::json::Member;
 using apis::json::Value;
 
+constexpr size_t kMaxNoteBytes = 1024;  // of an event
+
 void Default(Value& object, absl::string_view name, Value value) {
   if (!object.Has(name)) object.Set(name, std::move(value));
 }
@@ -124,6 +126,10 @@ void EventValidate(const Value& event, FieldErrors& errors) {
   if (event.GetString("reportingInstance").empty()) errors.Required("reportingInstance");
   if (event.GetString("action").empty()) errors.Required("action");
   if (event.GetString("reason").empty()) errors.Required("reason");
+  if (event.GetString("message").size() > kMaxNoteBytes) {
+    errors.Invalid("note", Value(""),
+                   absl::StrCat("can have at most ", kMaxNoteBytes, " characters"));
+  }
   const absl::string_view type = event.GetString("type");
   if (type != "Normal" && type != "Warning") {
     errors.Invalid("type", Value(type), absl::StrCat("has invalid value: ", type));
@@ -205,6 +211,14 @@ void ClaimDefaults(Value& claim) {
 }
 
 void ClaimPrepare(Value& claim, const WriteContext&) {
+  // Keeps a claim that pods use; the collector takes it off.
+  Value& finalizers = claim["metadata"]["finalizers"];
+  if (!finalizers.is_array()) finalizers = Value::MakeArray();
+  const Value protection("kubernetes.io/pvc-protection");
+  const Value::Array& present = finalizers.as_array();
+  if (std::find(present.begin(), present.end(), protection) == present.end()) {
+    finalizers.Append(protection);
+  }
   claim.Set("status", Value::MakeObject({{"phase", "Pending"}}));
 }
 
@@ -216,6 +230,26 @@ void ClaimValidate(const Value& claim, FieldErrors& errors) {
   if (!spec.At("resources").At("requests").Has("storage")) {
     errors.Required("spec.resources[storage]");
   }
+}
+
+void PolicyRuleDefaults(Value* rules) {
+  if (rules == nullptr || !rules->is_array()) return;
+  for (Value& rule : rules->as_array()) {
+    Value* ports = rule.Find("ports");
+    if (ports == nullptr || !ports->is_array()) continue;
+    for (Value& port : ports->as_array()) Default(port, "protocol", "TCP");
+  }
+}
+
+void PolicyDefaults(Value& policy) {
+  Value& spec = policy["spec"];
+  if (!spec.is_object()) spec = Value::MakeObject();
+  PolicyRuleDefaults(spec.Find("ingress"));
+  PolicyRuleDefaults(spec.Find("egress"));
+  if (spec.At("policyTypes").size() > 0) return;
+  Value types = Value::MakeArray({Value("Ingress")});
+  if (spec.At("egress").size() > 0) types.Append("Egress");
+  spec.Set("policyTypes", std::move(types));
 }
 
 void VolumeDefaults(Value& volume) {
@@ -308,6 +342,12 @@ Strategy ClaimStrategy() {
   s.set_defaults = ClaimDefaults;
   s.prepare_create = ClaimPrepare;
   s.validate = ClaimValidate;
+  return s;
+}
+
+Strategy NetworkPolicyStrategy() {
+  Strategy s;
+  s.set_defaults = PolicyDefaults;
   return s;
 }
 

@@ -22,6 +22,7 @@ Table MakeTable() {
   t[{"", "persistentvolumeclaims"}] = ClaimStrategy();
   t[{"", "persistentvolumes"}] = VolumeStrategy();
   t[{"", "replicationcontrollers"}] = ReplicationControllerStrategy();
+  t[{"networking.k8s.io", "networkpolicies"}] = NetworkPolicyStrategy();
   t[{"coordination.k8s.io", "leases"}] = LeaseStrategy();
   t[{"scheduling.k8s.io", "priorityclasses"}] = PriorityClassStrategy();
   t[{"storage.k8s.io", "storageclasses"}] = StorageClassStrategy();

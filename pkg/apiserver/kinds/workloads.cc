@@ -145,6 +145,7 @@ void JobDefaults(Value& object) {
   Default(spec, "backoffLimit", spec.Has("backoffLimitPerIndex") ? 2147483647 : 6);
   Default(spec, "completionMode", "NonIndexed");
   Default(spec, "suspend", false);
+  Default(spec, "manualSelector", false);
   Default(spec, "podReplacementPolicy",
           spec.Has("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
 }
@@ -163,6 +164,10 @@ void JobPrepare(Value& job, const WriteContext&) {
   Value& match = spec.Ensure({"selector", "matchLabels"});
   if (!match.is_object()) match = Value::MakeObject();
   match.Set(kControllerUid, uid);
+  // A job without labels has those of its template.
+  if (job.At("metadata").At("labels").size() > 0) return;
+  const Value inherited = job.At("spec").At("template").At("metadata").At("labels");
+  job["metadata"].Set("labels", inherited);
 }
 
 void JobValidate(const Value& job, FieldErrors& errors) {
