@@ -51,7 +51,9 @@ typename Informer<T>::HandlerId Informer<T>::AddHandler(Handler<T> handler) {
   }
   handlers_.push_back(entry);
   if (entry->handler.on_add) {
-    for (const Object& object : store_.List()) entry->handler.on_add(object, /*initial=*/true);
+    std::vector<std::string> keys = store_.Keys();
+    std::sort(keys.begin(), keys.end());  // the store has no order of its own
+    for (const std::string& key : keys) entry->handler.on_add(store_.Get(key), /*initial=*/true);
   }
   if (synced_ && entry->handler.on_synced) entry->handler.on_synced();
   return entry->id;
