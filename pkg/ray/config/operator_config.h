@@ -44,7 +44,8 @@ struct OperatorConfig {
 
   // The chosen batch scheduler, with the deprecated flag taken in; "" for none.
   absl::string_view ChosenBatchScheduler() const {
-    return batch_scheduler.empty() && enable_batch_scheduler ? "volcano" : batch_scheduler;
+    if (batch_scheduler.empty() && enable_batch_scheduler) return "volcano";
+    return batch_scheduler;
   }
 };
 
