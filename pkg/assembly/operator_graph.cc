@@ -28,6 +28,13 @@ controller::Cache::Options CacheOptions(const OperatorGraph::Options& options) {
   return cache;
 }
 
+rc::ClusterOptions MakeOptions(const OperatorGraph::Options& options) {
+  rc::ClusterOptions out =
+      rc::MakeClusterOptions(options.config, options.gates, options.environment, options.server);
+  out.surplus_seed = options.surplus_seed;
+  return out;
+}
+
 std::string BytesFromSeed(util::Random& random, size_t count) {
   std::string bytes(count, '\0');
   for (char& byte : bytes) byte = static_cast<char>(random.Below(256));
@@ -53,8 +60,7 @@ struct OperatorGraph::Parts {
         controller_metrics(*deps.registry),
         cache({.client = deps.watch_client, .io = deps.io}, CacheOptions(options)),
         client(&cache, deps.write_client),
-        cluster_options(rc::MakeClusterOptions(options.config, options.gates, options.environment,
-                                               options.server)) {
+        cluster_options(MakeOptions(options)) {
     if (deps.secret_bytes == nullptr) {
       deps.secret_bytes = [this](size_t count) { return BytesFromSeed(random, count); };
     }

@@ -45,6 +45,8 @@ class OperatorGraph {
     bool low_priority_initial = true;
     absl::Duration min_watch_time = absl::Minutes(5);
     uint64_t seed = 1;
+    // As in ClusterOptions.
+    uint64_t surplus_seed = 0;
   };
   // All borrowed; they outlive the graph. The executors are stopped before the graph goes.
   struct Deps {

@@ -11,7 +11,7 @@ void ScaleExpectations::Expect(const std::string& cluster, const std::string& gr
 }
 
 bool ScaleExpectations::Satisfied(const std::string& cluster, const std::string& group,
-                                  const InCache& in_cache, absl::Time now) {
+                                  const InCache& in_cache, absl::Time now, bool* given_up) {
   absl::MutexLock lock(&mutex_);
   const auto found = records_.find(cluster);
   if (found == records_.end()) return true;
@@ -22,9 +22,11 @@ bool ScaleExpectations::Satisfied(const std::string& cluster, const std::string&
       ++it;
       continue;
     }
-    const bool settled = record.action == Action::kCreate
-                             ? in_cache(it->first) || now - record.at >= kCreateTimeout
-                             : !in_cache(it->first);
+    const bool shown = in_cache(it->first);
+    const bool late =
+        record.action == Action::kCreate && !shown && now - record.at >= kCreateTimeout;
+    if (late && given_up != nullptr) *given_up = true;
+    const bool settled = late || shown == (record.action == Action::kCreate);
     open = open || !settled;
     it = settled ? found->second.erase(it) : std::next(it);
   }

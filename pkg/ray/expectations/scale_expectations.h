@@ -30,9 +30,10 @@ class ScaleExpectations {
   // the earlier one.
   void Expect(const std::string& cluster, const std::string& group, const std::string& pod,
               Action action, absl::Time now);
-  // Drops what is settled; true when nothing of the group is open.
+  // Drops what is settled; true when nothing of the group is open. `given_up`, which may be null,
+  // is set where a creation was settled by time alone.
   bool Satisfied(const std::string& cluster, const std::string& group, const InCache& in_cache,
-                 absl::Time now);
+                 absl::Time now, bool* given_up = nullptr);
   // When the first open creation of the cluster runs into its time-out; nothing where none is open.
   std::optional<absl::Time> NextTimeout(const std::string& cluster) const;
   void Forget(const std::string& cluster);

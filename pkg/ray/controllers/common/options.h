@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "absl/time/time.h"
 #include "pkg/apis/ray/validation.h"
 #include "pkg/ray/builders/build_options.h"
@@ -21,6 +23,9 @@ struct ClusterOptions {
   bool redis_cleanup = true;          // ENABLE_GCS_FT_REDIS_CLEANUP
   // Between reconciles of a settled cluster; zero or less: none.
   absl::Duration periodic = absl::Seconds(300);
+  // Which of the surplus pods go first: 0 by age; else an order drawn from it, for conformance
+  // runs: upstream's order is chance.
+  uint64_t surplus_seed = 0;
 };
 
 struct ServerFeatures {

@@ -53,8 +53,9 @@ absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request)
       !apis::ray::TlsEnabled(*cluster)) {
     return Result();
   }
-  const absl::Status kept = KeepAll(*object, *cluster);
-  if (!kept.ok()) {
+  const absl::StatusOr<bool> settled = KeepAll(*object, *cluster);
+  if (!settled.ok()) {
+    const absl::Status& kept = settled.status();
     // A conflict only says that the cache lagged.
     if (!kube::IsConflict(kept)) {
       deps_.events->Emit(*object, {apis::ray::kEventWarning, apis::ray::kMtlsFailedToReconcile,
@@ -64,7 +65,9 @@ absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request)
     }
     return kept;
   }
-  HEKLA_ASSIGN_OR_RETURN(const bool ready, AllReady(*cluster));
+  // After a change the cache may still show the certificate as it was before.
+  HEKLA_ASSIGN_OR_RETURN(const bool all_ready, AllReady(*cluster));
+  const bool ready = *settled && all_ready;
   if (!ready) {
     deps_.events->Emit(*object, {apis::ray::kEventNormal, apis::ray::kMtlsCertsNotReady,
                                  apis::ray::kActionReconcile,
@@ -78,12 +81,14 @@ absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request)
   return Result::After(kReadyInterval);
 }
 
-absl::Status Reconciler::KeepAll(const Value& object, const RayCluster& cluster) {
+absl::StatusOr<bool> Reconciler::KeepAll(const Value& object, const RayCluster& cluster) {
   HEKLA_RETURN_IF_ERROR(CreateMissing(Issuers(), builders::BuildSelfSignedIssuer(cluster)));
   HEKLA_RETURN_IF_ERROR(CreateMissing(Certificates(), builders::BuildCaCertificate(cluster)));
   HEKLA_RETURN_IF_ERROR(CreateMissing(Issuers(), builders::BuildCaIssuer(cluster)));
+  bool changed = false;
   for (absl::string_view node_type : kNodeTypes) {
-    HEKLA_RETURN_IF_ERROR(KeepLeaf(object, cluster, node_type));
+    HEKLA_ASSIGN_OR_RETURN(const bool leaf_changed, KeepLeaf(object, cluster, node_type));
+    changed = changed || leaf_changed;
   }
   HEKLA_RETURN_IF_ERROR(AdoptSecret(cluster, builders::CaSecretName(cluster),
                                     builders::CaCertificateName(cluster.name())));
@@ -91,7 +96,7 @@ absl::Status Reconciler::KeepAll(const Value& object, const RayCluster& cluster)
     HEKLA_RETURN_IF_ERROR(AdoptSecret(cluster, builders::LeafSecretName(cluster.name(), node_type),
                                       builders::LeafCertificateName(cluster.name(), node_type)));
   }
-  return absl::OkStatus();
+  return !changed;
 }
 
 absl::Status Reconciler::CreateMissing(const kube::Resource& resource, const Value& wanted) {
@@ -104,8 +109,8 @@ absl::Status Reconciler::CreateMissing(const kube::Resource& resource, const Val
   return kube::IsAlreadyExists(created) ? absl::OkStatus() : created;
 }
 
-absl::Status Reconciler::KeepLeaf(const Value& object, const RayCluster& cluster,
-                                  absl::string_view node_type) {
+absl::StatusOr<bool> Reconciler::KeepLeaf(const Value& object, const RayCluster& cluster,
+                                          absl::string_view node_type) {
   HEKLA_ASSIGN_OR_RETURN(const std::vector<std::string> ips,
                          Addresses(*deps_.client, cluster, node_type));
   const Value wanted = builders::BuildLeafCertificate(cluster, node_type, ips, options_.build);
@@ -114,16 +119,17 @@ absl::Status Reconciler::KeepLeaf(const Value& object, const RayCluster& cluster
                                     std::string(controller::NameOf(wanted))));
   if (live == nullptr) {
     const absl::Status created = deps_.client->Create(Certificates(), wanted).status();
-    return kube::IsAlreadyExists(created) ? absl::OkStatus() : created;
+    if (!created.ok() && !kube::IsAlreadyExists(created)) return created;
+    return true;
   }
-  if (!builders::LeafNeedsUpdate(*live, wanted)) return absl::OkStatus();
+  if (!builders::LeafNeedsUpdate(*live, wanted)) return false;
   HEKLA_RETURN_IF_ERROR(
       deps_.client->Update(Certificates(), builders::UpdatedLeaf(*live, wanted)).status());
   deps_.events->Emit(object, {apis::ray::kEventNormal, apis::ray::kMtlsCertificatesUpdated,
                               apis::ray::kActionUpdate,
                               absl::StrCat("Updated ", node_type, " certificate SANs (IPs: [",
                                            absl::StrJoin(ips, " "), "])")});
-  return absl::OkStatus();
+  return true;
 }
 
 // The secret goes with its certificate.

@@ -34,10 +34,13 @@ class Reconciler final : public controller::Reconciler {
   absl::StatusOr<controller::Result> Reconcile(const controller::Request& request) override;
 
  private:
-  absl::Status KeepAll(const apis::json::Value& object, const apis::ray::RayCluster& cluster);
+  // False: a leaf has just been changed and is not issued yet.
+  absl::StatusOr<bool> KeepAll(const apis::json::Value& object,
+                               const apis::ray::RayCluster& cluster);
   absl::Status CreateMissing(const kube::Resource& resource, const apis::json::Value& wanted);
-  absl::Status KeepLeaf(const apis::json::Value& object, const apis::ray::RayCluster& cluster,
-                        absl::string_view node_type);
+  // Whether it was changed.
+  absl::StatusOr<bool> KeepLeaf(const apis::json::Value& object,
+                                const apis::ray::RayCluster& cluster, absl::string_view node_type);
   absl::Status AdoptSecret(const apis::ray::RayCluster& cluster, const std::string& secret,
                            const std::string& certificate);
   absl::StatusOr<bool> AllReady(const apis::ray::RayCluster& cluster);

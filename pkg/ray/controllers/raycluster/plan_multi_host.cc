@@ -9,6 +9,7 @@
 #include "pkg/ray/builders/pod.h"
 #include "pkg/ray/builders/resources.h"
 #include "pkg/ray/controllers/raycluster/plan.h"
+#include "pkg/util/random.h"
 
 // Groups whose replicas have several hosts: replicas come and go as a whole.
 namespace hekla::ray::controllers::raycluster {
@@ -160,6 +161,11 @@ bool PlanMultiHostGroup(const Observed& observed, const PlanInput& input,
       --missing;
     }
   } else if (missing < 0 && MayDeleteSurplus(observed, input)) {
+    if (const uint64_t seed = input.options->surplus_seed; seed != 0) {
+      std::sort(replicas.begin(), replicas.end(), [seed](const Replica& a, const Replica& b) {
+        return util::StableHash(a.name, seed) < util::StableHash(b.name, seed);
+      });
+    }
     for (size_t i = 0; i < static_cast<size_t>(-missing); ++i) {
       DeleteReplica(observed, group, replicas[i], "scaling down", plan);
     }

@@ -7,6 +7,7 @@
 #include "pkg/apis/ray/go_form.h"
 #include "pkg/controller/object_helpers.h"
 #include "pkg/ray/builders/names.h"
+#include "pkg/ray/builders/owner.h"
 #include "pkg/ray/builders/pod.h"
 #include "pkg/ray/controllers/common/kinds.h"
 #include "pkg/ray/controllers/raycluster/plan.h"
@@ -69,6 +70,16 @@ void PlanDeleteAll(const Observed& observed, std::string note, Plan& plan) {
   plan.writes.push_back(std::move(write));
 }
 
+// A pod that was made while the cache lagged shows only after the suspension was thought complete.
+void PlanLatecomers(const Observed& observed, Plan& plan) {
+  std::vector<ObjectPtr> late;
+  for (const ObjectPtr& pod : observed.pods) {
+    if (builders::ControlledBy(observed.cluster, *pod)) late.push_back(pod);
+  }
+  Write write = DeletePods(late, builders::AllPodsSelector(observed.cluster.name()));
+  if (write.verb == Write::Verb::kDeleteCollection) plan.writes.push_back(std::move(write));
+}
+
 // Returns whether the pods are none of this pass's business any more.
 bool PlanSuspension(const Observed& observed, const PlanInput& input, Plan& plan) {
   const RayCluster& cluster = observed.cluster;
@@ -89,6 +100,7 @@ bool PlanSuspension(const Observed& observed, const PlanInput& input, Plan& plan
                   plan);
     return true;
   }
+  if (stage == apis::ray::kSuspended) PlanLatecomers(observed, plan);
   // The condition is written first, and then acted upon.
   return conditions && (stage == apis::ray::kSuspended || wanted);
 }

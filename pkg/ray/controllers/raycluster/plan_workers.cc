@@ -9,6 +9,7 @@
 #include "pkg/ray/builders/pod.h"
 #include "pkg/ray/builders/resources.h"
 #include "pkg/ray/controllers/raycluster/plan.h"
+#include "pkg/util/random.h"
 
 // Worker groups, one after the other.
 namespace hekla::ray::controllers::raycluster {
@@ -84,13 +85,20 @@ int64_t IndexLabel(const Value& pod, absl::string_view label) {
   return index;
 }
 
-void PlanSurplus(const Observed& observed, const WorkerGroupSpec& group,
+void PlanSurplus(const Observed& observed, uint64_t seed, const WorkerGroupSpec& group,
                  std::vector<ObjectPtr> running, int64_t surplus, Plan& plan) {
-  // Oldest first; among those made together by their place in the group.
-  const auto key = [](const ObjectPtr& pod) {
+  // Never the head before a worker; what does not run before what does; oldest first; among those
+  // of one second by their place in the group, then by who has stood still for longest.
+  const auto key = [seed](const ObjectPtr& pod) {
+    int64_t version = 0;
+    (void)absl::SimpleAtoi(controller::ResourceVersion(*pod), &version);
+    const uint64_t chance = seed == 0 ? 0 : util::StableHash(controller::UidOf(*pod), seed);
     return std::make_tuple(
-        controller::CreationTimeOf(*pod), IndexLabel(*pod, apis::ray::kReplicaIndexLabel),
-        IndexLabel(*pod, apis::ray::kHostIndexLabel), std::string(controller::NameOf(*pod)));
+        controller::LabelOf(*pod, apis::ray::kNodeTypeLabel) == apis::ray::kHeadNode, chance,
+        pod->At("status").GetString("phase") == "Running", controller::CreationTimeOf(*pod),
+        IndexLabel(*pod, apis::ray::kReplicaIndexLabel),
+        IndexLabel(*pod, apis::ray::kHostIndexLabel), version,
+        std::string(controller::NameOf(*pod)));
   };
   std::sort(running.begin(), running.end(),
             [&key](const ObjectPtr& a, const ObjectPtr& b) { return key(a) < key(b); });
@@ -137,6 +145,16 @@ void PlanMissing(const Observed& observed, const PlanInput& input, const WorkerG
   }
 }
 
+// Quirk: the listing of a group called `headgroup` includes the head pod, which counts as one of
+// its workers, also one that this pass makes.
+int64_t HeadsMade(const WorkerGroupSpec& group, const Plan& plan) {
+  if (group.group_name != apis::ray::kHeadGroup) return 0;
+  return std::count_if(plan.writes.begin(), plan.writes.end(), [](const Write& write) {
+    return write.verb == Write::Verb::kCreate && write.expects.has_value() &&
+           write.expects->group.empty();
+  });
+}
+
 // False: an error ends the step.
 bool PlanSinglePods(const Observed& observed, const PlanInput& input, const WorkerGroupSpec& group,
                     const std::vector<ObjectPtr>& pods, Plan& plan) {
@@ -151,7 +169,8 @@ bool PlanSinglePods(const Observed& observed, const PlanInput& input, const Work
   for (const ObjectPtr& pod : pods) {
     if (!named.contains(std::string(controller::NameOf(*pod)))) running.push_back(pod);
   }
-  const int64_t missing = builders::DesiredWorkers(group) - static_cast<int64_t>(running.size());
+  const int64_t missing = builders::DesiredWorkers(group) - static_cast<int64_t>(running.size()) -
+                          HeadsMade(group, plan);
   if (missing > 0) {
     if (CertificatesMissing(observed)) {
       plan.writes.push_back(Fail("mTLS certificates are not ready"));
@@ -159,7 +178,7 @@ bool PlanSinglePods(const Observed& observed, const PlanInput& input, const Work
     }
     PlanMissing(observed, input, group, running, std::min(missing, kMaxCreatesPerPass), plan);
   } else if (missing < 0 && MayDeleteSurplus(observed, input)) {
-    PlanSurplus(observed, group, std::move(running), -missing, plan);
+    PlanSurplus(observed, input.options->surplus_seed, group, std::move(running), -missing, plan);
   }
   return true;
 }

@@ -118,8 +118,15 @@ PlanInput Reconciler::MakeInput(const Observed& observed) {
   };
   std::vector<std::string> groups = {""};
   for (const auto& group : observed.cluster.spec.worker_groups) groups.push_back(group.group_name);
+  bool given_up = false;
   for (const std::string& group : groups) {
-    if (!expectations_.Satisfied(cluster, group, in_cache, input.now)) input.waiting.insert(group);
+    if (!expectations_.Satisfied(cluster, group, in_cache, input.now, &given_up)) {
+      input.waiting.insert(group);
+    }
+  }
+  if (given_up) {
+    absl::MutexLock lock(&mutex_);
+    uncertain_.insert(observed.cluster.metadata.uid);
   }
   return input;
 }
