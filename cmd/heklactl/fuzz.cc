@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "cmd/heklactl/subcommands.h"
+#include "pkg/sim/ray/ray_fuzz.h"
 #include "pkg/util/flag_set.h"
 #include "pkg/util/logging.h"
 
@@ -18,6 +19,7 @@ struct FuzzFlags {
   int steps = 400;
   bool no_faults = false;
   bool trail = false;
+  bool ray = false;
   util::LogOptions log;
 };
 
@@ -38,19 +40,44 @@ void Add(util::FlagSet& set, FuzzFlags& flags) {
       "Seeds to run: A or A..B.");
   set.Int("steps", &flags.steps, "Steps of each run.");
   set.Bool("no-faults", &flags.no_faults, "A well-behaved network and no restarts.");
+  set.Bool("ray", &flags.ray, "RayClusters and the Ray operator in place of the scheduler.");
   set.Bool("trail", &flags.trail, "Print what was done in each run.");
   util::AddLogFlags(set, &flags.log);
 }
 
-void Print(const sim::FuzzOptions& options, const sim::FuzzOutcome& outcome, bool trail) {
-  if (trail || !outcome.violations.empty()) {
-    for (const std::string& line : outcome.trail) std::cout << "  " << line << "\n";
+void Print(const std::vector<std::string>& trail, const std::vector<sim::Violation>& violations,
+           const std::string& again, bool with_trail) {
+  if (with_trail || !violations.empty()) {
+    for (const std::string& line : trail) std::cout << "  " << line << "\n";
   }
-  for (const sim::Violation& v : outcome.violations) {
+  for (const sim::Violation& v : violations) {
     std::cout << "  " << absl::FormatTime("%H:%M:%E3S", v.time, absl::UTCTimeZone()) << " FOUND "
               << v.rule << ": " << v.text << "\n";
   }
-  if (!outcome.violations.empty()) std::cout << "again: " << sim::Reproduction(options) << "\n";
+  if (!violations.empty()) std::cout << "again: " << again << "\n";
+}
+
+int RunRay(const FuzzFlags& flags) {
+  int64_t steps = 0, faults = 0, pods = 0, reconciles = 0, failed = 0;
+  const absl::Time start = absl::Now();
+  for (uint64_t seed = flags.first; seed <= flags.last; ++seed) {
+    sim::RayFuzzOptions options;
+    options.seed = seed;
+    options.actions = flags.steps;
+    options.faults = !flags.no_faults;
+    const sim::RayFuzzOutcome outcome = sim::RunRayFuzz(options);
+    Print(outcome.trail, outcome.violations, sim::RayReproduction(options), flags.trail);
+    steps += outcome.steps;
+    faults += outcome.faults;
+    pods += outcome.pods;
+    reconciles += outcome.reconciles;
+    failed += outcome.violations.empty() ? 0 : 1;
+  }
+  std::cout << flags.last - flags.first + 1 << " seeds, " << steps << " steps, " << reconciles
+            << " reconciles, " << pods << " pods, " << faults << " faults in "
+            << absl::ToDoubleSeconds(absl::Now() - start) << " s: " << failed
+            << " seeds with findings\n";
+  return failed == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -76,6 +103,7 @@ int RunFuzz(const Arguments& arguments) {
   }
   if (set.Given("v")) flags.log.min_severity = 0;
   util::StartLogging("heklactl", flags.log);
+  if (flags.ray) return RunRay(flags);
   int64_t steps = 0, faults = 0, bindings = 0, cycles = 0, failed = 0;
   const absl::Time start = absl::Now();
   for (uint64_t seed = flags.first; seed <= flags.last; ++seed) {
@@ -84,7 +112,7 @@ int RunFuzz(const Arguments& arguments) {
     options.steps = flags.steps;
     options.faults = !flags.no_faults;
     const sim::FuzzOutcome outcome = sim::RunFuzz(options);
-    Print(options, outcome, flags.trail);
+    Print(outcome.trail, outcome.violations, sim::Reproduction(options), flags.trail);
     steps += outcome.steps;
     faults += outcome.faults;
     bindings += outcome.bindings;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "pkg/sim/auditor.h"
-#include "pkg/sim/fault_transport.h"
+#include "pkg/sim/faults/fault_transport.h"
 
 namespace hekla::sim {
 

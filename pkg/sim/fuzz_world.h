@@ -13,7 +13,7 @@
 #include "pkg/framework/session_observer.h"
 #include "pkg/http/loopback_transport.h"
 #include "pkg/sim/auditor.h"
-#include "pkg/sim/fault_transport.h"
+#include "pkg/sim/faults/fault_transport.h"
 #include "pkg/util/clock.h"
 #include "pkg/util/manual_executor.h"
 

@@ -1,4 +1,4 @@
-#include "pkg/sim/fault_transport.h"
+#include "pkg/sim/faults/fault_transport.h"
 
 #include <gtest/gtest.h>
 

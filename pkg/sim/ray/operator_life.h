@@ -1,0 +1,77 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "pkg/apiserver/server.h"
+#include "pkg/assembly/operator_graph.h"
+#include "pkg/http/inline_transport.h"
+#include "pkg/http/loopback_transport.h"
+#include "pkg/kube/rest_client.h"
+#include "pkg/metrics/registry.h"
+#include "pkg/sim/faults/fault_transport.h"
+#include "pkg/util/manual_executor.h"
+
+namespace hekla::sim {
+
+// What the operator of a simulated life is told.
+struct OperatorSetup {
+  ray::OperatorConfig config = {};
+  ray::FeatureGates gates = {};
+  std::vector<std::pair<std::string, std::string>> environment = {};
+  ray::controllers::ServerFeatures server = {};
+};
+
+// One life of the Ray operator: its own executor, connections and objects, under virtual time and
+// on one thread. Destroying it is a crash: what is in flight is lost, what the API server has is
+// kept.
+class OperatorLife {
+ public:
+  struct Options {
+    OperatorSetup setup = {};
+    uint64_t seed = 1;
+    FaultPlan watch_faults = {};  // of lists, watches and events
+    // Sees every call of a reconciler; null: nothing.
+    http::InlineTransport::Intercept intercept = nullptr;
+    // Stands for election under this name; "": leads at once.
+    std::string identity = {};
+    uint64_t surplus_seed = 0;  // as in the operator's ClusterOptions
+  };
+  OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server, Options options);
+  ~OperatorLife();
+
+  // Does one thing that is due now: an executor task or, where there is none, a reconcile of each
+  // controller; false when there was nothing.
+  bool Step();
+  absl::Time NextDue() const;
+
+  assembly::OperatorGraph& graph() { return *graph_; }
+  metrics::Registry& registry() { return registry_; }
+  util::ManualExecutor& executor() { return executor_; }
+  FaultTransport& faults() { return faults_; }
+  http::LoopbackTransport& connections() { return loopback_; }
+  // The lease was lost: a process would end now.
+  bool lost() const { return lost_; }
+  // Of RayClusters, so far.
+  int64_t reconciles() const { return reconciles_; }
+  // Whether the last reconcile of that RayCluster failed.
+  bool Failing(const controller::Request& cluster) const;
+
+ private:
+  util::ManualExecutor executor_;
+  http::LoopbackTransport loopback_;
+  FaultTransport faults_;
+  http::InlineTransport inline_;
+  metrics::Registry registry_;
+  kube::RestClient watch_client_;
+  kube::RestClient write_client_;
+  kube::RestClient election_client_;
+  std::unique_ptr<assembly::OperatorGraph> graph_;
+  int64_t reconciles_ = 0;
+  bool lost_ = false;
+};
+
+}  // namespace hekla::sim

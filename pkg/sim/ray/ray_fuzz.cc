@@ -1,0 +1,383 @@
+#include "pkg/sim/ray/ray_fuzz.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "pkg/apis/ray/raycluster.h"
+#include "pkg/apiserver/hollow/local_watch.h"
+#include "pkg/ray/controllers/raycluster/status.h"
+#include "pkg/sim/ray/ray_auditor.h"
+#include "pkg/sim/ray/ray_storm.h"
+#include "pkg/sim/ray/ray_world.h"
+#include "pkg/util/random.h"
+
+namespace hekla::sim {
+namespace {
+
+using apis::json::Value;
+using http::InlineTransport;
+
+// Kinds of children that end with their owner.
+constexpr std::pair<const char*, const char*> kOwned[] = {
+    {"v1", "Pod"}, {"v1", "Service"}, {"v1", "Secret"}, {"batch/v1", "Job"}};
+
+// What happens to the calls of reconcilers, in thousandths.
+struct CallFaults {
+  int conflict = 0, refused = 0, lost_answer = 0, error_after = 0, error_before = 0, too_many = 0;
+  int kill = 0;
+};
+
+CallFaults DrawCalls(util::Random& random, bool faults) {
+  CallFaults out;
+  if (!faults) return out;
+  const auto often = [&random](uint64_t most) {
+    return random.Below(3) == 0 ? 0 : static_cast<int>(random.Below(most));
+  };
+  out.conflict = often(80);
+  out.refused = often(40);
+  out.lost_answer = often(60);
+  out.error_after = often(60);
+  out.error_before = often(40);
+  out.too_many = often(40);
+  out.kill = often(25);
+  return out;
+}
+
+FaultPlan DrawWatches(util::Random& random, bool faults) {
+  FaultPlan plan;
+  if (!faults) return plan;
+  const auto often = [&random](uint64_t most) {
+    return random.Below(3) == 0 ? 0 : static_cast<int>(random.Below(most));
+  };
+  plan.stream_refused = often(60);
+  plan.stream_gone = often(60);
+  plan.stream_broken = often(20);
+  plan.stream_lag = often(150);
+  plan.max_delay = absl::Milliseconds(50 + static_cast<int64_t>(random.Below(9000)));
+  return plan;
+}
+
+http::Response Failure(int code, absl::string_view reason) {
+  http::Response response;
+  response.status = code;
+  response.headers.Add("Content-Type", "application/json");
+  response.body = apis::json::Dump(Value::MakeObject({{"kind", "Status"},
+                                                      {"apiVersion", "v1"},
+                                                      {"metadata", Value::MakeObject()},
+                                                      {"status", "Failure"},
+                                                      {"message", "injected"},
+                                                      {"reason", reason},
+                                                      {"code", code}}));
+  return response;
+}
+
+// One simulated world with everything that happens in it.
+class Run {
+ public:
+  explicit Run(const RayFuzzOptions& options)
+      : options_(options),
+        random_(options.seed),
+        calls_(DrawCalls(random_, options.faults)),
+        watches_(DrawWatches(random_, options.faults)),
+        world_(WorldOptions(options.seed)),
+        storm_(world_, random_, outcome_.trail),
+        auditor_(absl::Minutes(4)),
+        cluster_watch_(world_.server(), "/apis/ray.io/v1/rayclusters",
+                       [this](absl::string_view type, const Value& object) {
+                         auditor_.ObserveCluster(type, object, world_.now());
+                       }),
+        pod_watch_(world_.server(), "/api/v1/pods",
+                   [this](absl::string_view type, const Value& object) {
+                     auditor_.ObservePod(type, object, world_.now());
+                   }) {
+    // Clusters first: a pod is judged by what its cluster asks for.
+    world_.AddPump([this] { return cluster_watch_.Pump() + pod_watch_.Pump() > 0; });
+    world_.SetAfterStep([this] { AfterStep(); });
+    (void)world_.server().Create(Value::MakeObject(
+        {{"apiVersion", "v1"},
+         {"kind", "Namespace"},
+         {"metadata", Value::MakeObject({{"name", Value(RayStorm::kNamespace)}})}}));
+    StartLife();
+    if (options.faults && random_.Below(2) == 0) StartLife();  // a standby
+  }
+
+  RayFuzzOutcome Finish() {
+    for (int i = 0; i < options_.actions; ++i) {
+      storm_.Act();
+      if (options_.faults) BreakSomething();
+      world_.Advance(absl::Milliseconds(50 + static_cast<int64_t>(random_.Below(6000))));
+    }
+    ComeToRest();
+    CheckEnd();
+    for (const Violation& v : auditor_.violations()) outcome_.violations.push_back(v);
+    outcome_.pods = auditor_.pods_made();
+    return std::move(outcome_);
+  }
+
+ private:
+  static RayWorld::Options WorldOptions(uint64_t seed) {
+    RayWorld::Options options;
+    options.seed = seed;
+    options.start_life = false;
+    return options;
+  }
+
+  void StartLife() {
+    OperatorLife::Options life;
+    life.seed = random_.Next();
+    life.watch_faults = watches_;
+    if (options_.faults) life.identity = absl::StrCat("operator-", ++outcome_.lives);
+    auto dead = std::make_shared<bool>(false);
+    life.intercept = [this, dead](http::Request request, const Forward& forward) {
+      return Call(std::move(request), forward, *dead);
+    };
+    world_.AddLife(std::move(life));
+    dead_.push_back(std::move(dead));
+    world_.life(world_.lives() - 1).faults().SetFaults(!resting_);
+  }
+
+  using Forward = std::function<InlineTransport::Answer(http::Request)>;
+
+  InlineTransport::Answer Call(http::Request request, const Forward& forward, bool& dead) {
+    if (dead) return absl::UnavailableError("the process has ended");
+    if (resting_) return forward(std::move(request));
+    const bool write = request.method != "GET";
+    const auto hit = [this](int per_mille) {
+      const bool is = random_.Below(1000) < static_cast<uint64_t>(per_mille);
+      outcome_.faults += is ? 1 : 0;
+      return is;
+    };
+    if (write && hit(calls_.conflict)) return Failure(409, "Conflict");
+    if (hit(calls_.refused)) return absl::UnavailableError("connection refused");
+    if (hit(calls_.too_many)) return Failure(429, "TooManyRequests");
+    if (hit(calls_.error_before)) return Failure(500, "InternalError");
+    InlineTransport::Answer answer = forward(std::move(request));
+    // Watches may tell of the change before the answer comes.
+    if (hit(calls_.kill)) {
+      dead = true;
+      return absl::UnavailableError("the process has ended");
+    }
+    if (hit(calls_.lost_answer)) return absl::UnavailableError("connection lost");
+    if (hit(calls_.error_after)) return Failure(500, "InternalError");
+    return answer;
+  }
+
+  void AfterStep() {
+    ++outcome_.steps;
+    for (size_t i = 0; i < world_.lives();) {
+      if (!*dead_[i] && !world_.life(i).lost()) {
+        ++i;
+        continue;
+      }
+      EndLife(i);
+      outcome_.trail.push_back("  the operator dies");
+    }
+    if (world_.lives() == 0) StartLife();
+  }
+
+  void EndLife(size_t i) {
+    outcome_.reconciles += world_.life(i).reconciles();
+    outcome_.faults += world_.life(i).faults().faults();
+    world_.EndLife(i);
+    dead_.erase(dead_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+
+  void BreakSomething() {
+    switch (random_.Below(30)) {
+      case 0:
+        world_.server().DropWatchHistory();
+        outcome_.trail.push_back("  the server forgets its history");
+        return;
+      case 1:
+        world_.life(random_.Below(world_.lives())).connections().DropConnections();
+        outcome_.trail.push_back("  connections break");
+        return;
+      case 2:
+        *dead_[random_.Below(dead_.size())] = true;  // kill -9 at the next step
+        return;
+      case 3:
+        if (world_.lives() < 2) StartLife();  // a standby
+        return;
+      default:
+        return;
+    }
+  }
+
+  void ComeToRest() {
+    resting_ = true;
+    for (size_t i = 0; i < world_.lives(); ++i) world_.life(i).faults().SetFaults(false);
+    // Longer than any back-off that may have built up.
+    for (int round = 0; round < 60; ++round) {
+      storm_.Heal();
+      world_.Advance(absl::Seconds(25));
+    }
+  }
+
+  void CheckEnd() {
+    std::vector<Value> objects;
+    for (const auto& [version, kind] : kOwned) {
+      const auto list = world_.server().List(version, kind, RayStorm::kNamespace);
+      if (list.ok()) objects.insert(objects.end(), list->begin(), list->end());
+    }
+    auditor_.CheckEnd(objects, world_.now());
+    const auto clusters = world_.server().List("ray.io/v1", "RayCluster", RayStorm::kNamespace);
+    if (clusters.ok()) {
+      for (const Value& cluster : *clusters) CheckCluster(cluster, objects);
+    }
+    for (size_t i = world_.lives(); i > 0; --i) EndLife(i - 1);
+  }
+
+  void Report(const char* rule, std::string text) {
+    outcome_.violations.push_back({world_.now(), rule, std::move(text)});
+  }
+
+  void CheckCluster(const Value& object, const std::vector<Value>& objects) {
+    const std::string name(object.At("metadata").GetString("name"));
+    ray::controllers::raycluster::Observed observed;
+    observed.object = std::make_shared<const Value>(object);
+    const auto cluster = apis::ray::DecodeRayCluster(object);
+    if (!cluster.ok() || cluster->metadata.terminating()) return;
+    observed.cluster = *cluster;
+    for (const Value& child : objects) {
+      const Value& labels = child.At("metadata").At("labels");
+      if (labels.GetString("ray.io/cluster") != name) continue;
+      if (child.GetString("kind") == "Pod") {
+        observed.pods.push_back(std::make_shared<const Value>(child));
+      } else if (child.GetString("kind") == "Service" &&
+                 labels.GetString("ray.io/node-type") == "head") {
+        observed.head_services.push_back(std::make_shared<const Value>(child));
+      }
+    }
+    const auto fresh =
+        ray::controllers::raycluster::ComputeStatus(observed, std::nullopt, true, world_.now());
+    if (!fresh.ok()) {
+      Report("status-fresh", absl::StrCat(name, ": ", fresh.status().ToString()));
+    } else if (apis::ray::StatusNeedsWrite(cluster->status, *fresh)) {
+      Report("status-fresh",
+             absl::StrCat("the status of ", name, " is not what follows from ",
+                          observed.pods.size(), " pods: ", apis::json::Dump(object.At("status"))));
+    }
+    CheckCount(name, observed);
+  }
+
+  void CheckCount(const std::string& name, const ray::controllers::raycluster::Observed& observed) {
+    const bool suspended =
+        apis::ray::IsConditionTrue(observed.cluster.status, "RayClusterSuspended");
+    const size_t heads = suspended ? 0 : 1;
+    if (observed.Heads().size() != heads) {
+      Report("pods-complete", absl::StrCat(name, " has ", observed.Heads().size(), " heads"));
+    }
+    for (const auto& group : observed.cluster.spec.worker_groups) {
+      const int64_t low = group.min_replicas.value_or(0);
+      const int64_t high = group.max_replicas.value_or(2147483647);
+      const int64_t replicas = std::max(low, std::min(high, int64_t{group.replicas.value_or(0)}));
+      const int64_t wanted =
+          suspended || group.suspended() ? 0 : replicas * std::max(group.num_of_hosts, 1);
+      const auto have = static_cast<int64_t>(observed.GroupPods(group.group_name).size());
+      if (have == wanted) continue;
+      Report("pods-complete", absl::StrCat(name, " has ", have, " pods of group ", group.group_name,
+                                           ", and asks for ", wanted));
+    }
+  }
+
+  const RayFuzzOptions options_;
+  util::Random random_;
+  const CallFaults calls_;
+  const FaultPlan watches_;
+  RayFuzzOutcome outcome_;
+  bool resting_ = false;
+  std::vector<std::shared_ptr<bool>> dead_;  // of each life
+  RayWorld world_;
+  RayStorm storm_;
+  RayAuditor auditor_;
+  apiserver::hollow::LocalWatch cluster_watch_;
+  apiserver::hollow::LocalWatch pod_watch_;
+};
+
+// Free of what is drawn by chance, and of times.
+std::string Line(Value object) {
+  Value& metadata = object["metadata"];
+  const std::string name(metadata.Has("generateName") ? metadata.GetString("generateName")
+                                                      : metadata.GetString("name"));
+  std::string line = absl::StrCat(object.GetString("kind"), " ", name, " ",
+                                  apis::json::Dump(metadata.At("labels")));
+  const Value& owners = metadata.At("ownerReferences");
+  if (owners.size() > 0) {
+    absl::StrAppend(&line, " of ", owners.as_array().front().GetString("name"));
+  }
+  const Value& status = object.At("status");
+  for (const char* key : {"desiredWorkerReplicas", "observedGeneration", "state"}) {
+    if (status.Has(key)) absl::StrAppend(&line, " ", key, "=", apis::json::Dump(status.At(key)));
+  }
+  const Value& conditions = status.At("conditions");
+  for (size_t i = 0; conditions.is_array() && i < conditions.size(); ++i) {
+    absl::StrAppend(&line, " ", conditions.as_array()[i].GetString("type"), "=",
+                    conditions.as_array()[i].GetString("status"));
+  }
+  return line;
+}
+
+Value SmallCluster(int number) {
+  auto parsed = apis::json::Parse(absl::StrCat(
+      R"({"apiVersion":"ray.io/v1","kind":"RayCluster","metadata":{"name":"c)", number,
+      R"(","namespace":"fuzz"},"spec":{"headGroupSpec":{"template":{"spec":{"containers":[)",
+      R"({"name":"h","image":"ray:1"}]}}},"workerGroupSpecs":[{"groupName":"w","replicas":2,)",
+      R"("minReplicas":0,"maxReplicas":3,"template":{"spec":{"containers":[{"name":"w",)",
+      R"("image":"ray:1"}]}}}]}})"));
+  return *std::move(parsed);
+}
+
+}  // namespace
+
+RayFuzzOutcome RunRayFuzz(const RayFuzzOptions& options) { return Run(options).Finish(); }
+
+std::string RayReproduction(const RayFuzzOptions& options) {
+  return absl::StrCat("heklactl fuzz --ray --seeds ", options.seed, " --steps ", options.actions,
+                      options.faults ? "" : " --no-faults", " --trail");
+}
+
+std::vector<std::string> EndStateOfCreation(int clusters, int64_t kill_after, uint64_t seed) {
+  RayWorld::Options options;
+  options.seed = seed;
+  bool dead = false;
+  int64_t calls = 0;
+  options.life.seed = seed;
+  options.life.intercept = [&](http::Request request,
+                               const std::function<InlineTransport::Answer(http::Request)>& forward)
+      -> InlineTransport::Answer {
+    if (dead) return absl::UnavailableError("the process has ended");
+    InlineTransport::Answer answer = forward(std::move(request));
+    dead = kill_after > 0 && ++calls == kill_after;
+    if (dead) return absl::UnavailableError("the process has ended");
+    return answer;
+  };
+  RayWorld world(std::move(options));
+  world.SetAfterStep([&] {
+    if (!dead) return;
+    dead = false;
+    world.EndLife(0);
+    OperatorLife::Options life;
+    life.seed = seed + 1;
+    world.AddLife(std::move(life));
+  });
+  (void)world.server().Create(
+      Value::MakeObject({{"apiVersion", "v1"},
+                         {"kind", "Namespace"},
+                         {"metadata", Value::MakeObject({{"name", "fuzz"}})}}));
+  for (int i = 0; i < clusters; ++i) (void)world.server().Create(SmallCluster(i));
+  world.Advance(absl::Seconds(60));
+  std::vector<std::string> lines;
+  for (const auto& [version, kind] :
+       {std::pair("v1", "Pod"), std::pair("v1", "Service"), std::pair("ray.io/v1", "RayCluster")}) {
+    const auto list = world.server().List(version, kind, "fuzz");
+    if (!list.ok()) continue;
+    for (const Value& object : *list) lines.push_back(Line(object));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace hekla::sim

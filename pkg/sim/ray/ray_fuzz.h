@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pkg/sim/auditor.h"
+
+namespace hekla::sim {
+
+// One run of random RayClusters against the operator under faults. Everything follows from the
+// seed.
+struct RayFuzzOptions {
+  uint64_t seed = 1;
+  // Things that happen to the cluster; the operator's own steps in between are counted too.
+  int actions = 120;
+  bool faults = true;
+};
+
+struct RayFuzzOutcome {
+  // Executor tasks and reconciles; every change is audited in between.
+  int64_t steps = 0;
+  int64_t reconciles = 0;
+  int64_t faults = 0;
+  int64_t lives = 0;  // of the operator
+  int64_t pods = 0;   // made
+  std::vector<Violation> violations;
+  std::vector<std::string> trail;
+};
+
+// Clusters arrive, scale, suspend, change their templates, end; pods run, fail, are evicted, lose
+// their node; calls meet conflicts, failures with and without effect; watches lag and break; the
+// operator is killed after any call, with a standby that takes over its lease or a new one.
+// Then faults stop and it is checked that the world is as it should be.
+RayFuzzOutcome RunRayFuzz(const RayFuzzOptions& options);
+
+// The line that repeats the run.
+std::string RayReproduction(const RayFuzzOptions& options);
+
+// `clusters` RayClusters of a head and two workers are created at once; the operator is killed
+// after `kill_after` calls (0: never) and started again. Returns what is there in the end, one line
+// per object, free of names that are drawn by chance.
+std::vector<std::string> EndStateOfCreation(int clusters, int64_t kill_after, uint64_t seed);
+
+}  // namespace hekla::sim
