@@ -34,13 +34,14 @@ bool ScaleExpectations::Satisfied(const std::string& cluster, const std::string&
   return !open;
 }
 
-std::optional<absl::Time> ScaleExpectations::NextTimeout(const std::string& cluster) const {
+std::optional<absl::Time> ScaleExpectations::NextTimeout(
+    const std::string& cluster, const std::set<std::string>& groups) const {
   absl::MutexLock lock(&mutex_);
   const auto found = records_.find(cluster);
   if (found == records_.end()) return std::nullopt;
   std::optional<absl::Time> next;
   for (const auto& [pod, record] : found->second) {
-    if (record.action != Action::kCreate) continue;
+    if (record.action != Action::kCreate || !groups.contains(record.group)) continue;
     const absl::Time due = record.at + kCreateTimeout;
     next = next.has_value() ? std::min(*next, due) : due;
   }

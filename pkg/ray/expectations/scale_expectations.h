@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -34,8 +35,10 @@ class ScaleExpectations {
   // is set where a creation was settled by time alone.
   bool Satisfied(const std::string& cluster, const std::string& group, const InCache& in_cache,
                  absl::Time now, bool* given_up = nullptr);
-  // When the first open creation of the cluster runs into its time-out; nothing where none is open.
-  std::optional<absl::Time> NextTimeout(const std::string& cluster) const;
+  // When the first open creation of these groups runs into its time-out; nothing where none is
+  // open. Groups that the spec has no more are nobody's business: nobody settles their records.
+  std::optional<absl::Time> NextTimeout(const std::string& cluster,
+                                        const std::set<std::string>& groups) const;
   void Forget(const std::string& cluster);
   size_t size() const;
 

@@ -36,7 +36,8 @@ TEST_F(ScaleExpectationsTest, ACreationIsSettledWhenTheCacheShowsThePod) {
 // Spec example E22.
 TEST_F(ScaleExpectationsTest, ACreationThatNeverShowsIsGivenUpAfterThirtySeconds) {
   Expect("w", "w-1", Action::kCreate);
-  EXPECT_EQ(expectations_.NextTimeout("ns/c"), now_ + absl::Seconds(30));
+  EXPECT_EQ(expectations_.NextTimeout("ns/c", {"", "w"}), now_ + absl::Seconds(30));
+  EXPECT_EQ(expectations_.NextTimeout("ns/c", {"other"}), std::nullopt);
   now_ += absl::Milliseconds(29999);
   EXPECT_FALSE(Satisfied("w"));
   now_ += absl::Milliseconds(1);
@@ -47,7 +48,7 @@ TEST_F(ScaleExpectationsTest, ACreationThatNeverShowsIsGivenUpAfterThirtySeconds
 TEST_F(ScaleExpectationsTest, ADeletionWaitsHoweverLong) {
   cache_.insert("w-1");
   Expect("w", "w-1", Action::kDelete);
-  EXPECT_EQ(expectations_.NextTimeout("ns/c"), std::nullopt);
+  EXPECT_EQ(expectations_.NextTimeout("ns/c", {"w"}), std::nullopt);
   now_ += absl::Hours(1);
   EXPECT_FALSE(Satisfied("w"));
   cache_.clear();

@@ -190,7 +190,9 @@ absl::StatusOr<Result> Reconciler::Conclude(Observed observed, const Outcome& ou
   if (!written.ok()) return written.status();
   if (*written || too_early) return Result::After(kSoon);
   absl::Duration after = options_.periodic;
-  const auto timeout = expectations_.NextTimeout(observed.cluster.metadata.Key());
+  std::set<std::string> groups = {""};
+  for (const auto& group : observed.cluster.spec.worker_groups) groups.insert(group.group_name);
+  const auto timeout = expectations_.NextTimeout(observed.cluster.metadata.Key(), groups);
   if (timeout.has_value()) {
     const absl::Duration left = std::max(*timeout - deps_.clock->Now(), absl::Milliseconds(1));
     after = after > absl::ZeroDuration() ? std::min(after, left) : left;
