@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "pkg/framework/column_scan.h"
 #include "pkg/framework/node_scan.h"
+#include "pkg/framework/static_answers.h"
 #include "pkg/plugins/common/testing/random_pods.h"
 #include "pkg/plugins/registry.h"
 
@@ -31,7 +32,10 @@ void UseNodePlugins(NodeWorld& world) {
 class Comparison {
  public:
   explicit Comparison(NodeWorld& world)
-      : world_(world), scan_(world.cluster()), columns_(world.cluster(), scan_) {}
+      : world_(world),
+        scan_(world.cluster()),
+        statics_(world.cluster(), scan_),
+        columns_(world.cluster(), scan_, statics_) {}
 
   void Run(RandomPods& pods, uint64_t seed) {
     scan_.Attach(world_.session().points(), world_.reasons());
@@ -62,6 +66,7 @@ class Comparison {
  private:
   NodeWorld& world_;
   framework::NodeScan scan_;
+  framework::StaticAnswers statics_;
   framework::ColumnScan columns_;
   int found_ = 0;
   int future_ = 0;
