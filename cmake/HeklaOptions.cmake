@@ -13,6 +13,10 @@ if(HEKLA_SANITIZE)
   endif()
 endif()
 
+if(HEKLA_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-fpch-preprocess)  # what ccache needs to see through a precompiled header
+endif()
+
 find_program(HEKLA_CCACHE ccache)
 if(HEKLA_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${HEKLA_CCACHE})

@@ -1,0 +1,5 @@
+// As pch.h, for test programs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cmake/pch.h"
