@@ -1,3 +1,5 @@
+#pragma once
+
 // The third-party and standard headers that most sources read, compiled once (see HEKLA_PCH). It
 // only saves time: every source and header still includes what it uses, and the release preset,
 // which builds without it, shows when one does not.

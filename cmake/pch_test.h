@@ -1,3 +1,5 @@
+#pragma once
+
 // As pch.h, for test programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
