@@ -68,6 +68,24 @@ if [ "${1:-}" = --check ]; then
   exit 0
 fi
 
+install_missing() {
+  [ ${#needed[@]} -gt 0 ] || [ ${#wanted[@]} -gt 0 ] || return 0
+
+  # What was good to have and cannot be had is asked for once, not at every run.
+  stamp="$(dirname "$0")/../build/setup-optional-tried"
+  if [ ${#needed[@]} -eq 0 ] && [ -e "$stamp" ] && [ "$(cat "$stamp")" = "${wanted[*]}" ]; then return 0; fi
+
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  apt update >"$log" 2>&1 || { echo "setup: apt-get update failed, going on with the lists there are" >&2; }
+  [ ${#needed[@]} -eq 0 ] || install_all needed "${needed[@]}"
+  if [ ${#wanted[@]} -gt 0 ] && ! install_all optional "${wanted[@]}"; then
+    echo "setup: going on without what is only good to have" >&2
+    mkdir -p "$(dirname "$stamp")"
+    printf '%s' "${wanted[*]}" >"$stamp"
+  fi
+}
+
 # From the package registries, in a folder of its own. Not reached: said, not an error.
 install_e2e() {
   local root folder source
@@ -83,20 +101,6 @@ install_e2e() {
       echo "setup: no Go client (see build/e2e/go.log), its test is left out" >&2
   fi
 }
+
+install_missing
 [ "${1:-}" != --e2e ] || install_e2e
-
-[ ${#needed[@]} -gt 0 ] || [ ${#wanted[@]} -gt 0 ] || exit 0
-
-# What was good to have and cannot be had is asked for once, not at every run.
-stamp="$(dirname "$0")/../build/setup-optional-tried"
-if [ ${#needed[@]} -eq 0 ] && [ -e "$stamp" ] && [ "$(cat "$stamp")" = "${wanted[*]}" ]; then exit 0; fi
-
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-apt update >"$log" 2>&1 || { echo "setup: apt-get update failed, going on with the lists there are" >&2; }
-[ ${#needed[@]} -eq 0 ] || install_all needed "${needed[@]}"
-if [ ${#wanted[@]} -gt 0 ] && ! install_all optional "${wanted[@]}"; then
-  echo "setup: going on without what is only good to have" >&2
-  mkdir -p "$(dirname "$stamp")"
-  printf '%s' "${wanted[*]}" >"$stamp"
-fi

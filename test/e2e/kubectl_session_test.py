@@ -11,7 +11,7 @@ import subprocess
 import sys
 import uuid
 
-from playground import Playground
+from playground import Playground, need_kubectl
 
 SESSION = pathlib.Path(__file__).with_name("kubectl_session.txt")
 
@@ -87,6 +87,7 @@ def play(kubeconfig):
 
 
 def main():
+    need_kubectl()
     if len(sys.argv) == 3 and sys.argv[1] == "--kubeconfig":
         return play(sys.argv[2])
     with Playground(sys.argv[1], "--nodes", "1", "--gpu", "0") as world:

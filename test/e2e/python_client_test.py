@@ -9,7 +9,6 @@ Says that it was left out, and passes, where the package `kubernetes` is missing
 import os
 import sys
 import threading
-import time
 import unittest
 import uuid
 
@@ -73,12 +72,6 @@ class PythonClientTest(unittest.TestCase):
         self.assertEqual((caught.exception.status, caught.exception.reason.replace(" ", "")),
                          (status, reason), caught.exception.body)
         return caught.exception.body
-
-    def until(self, expected, what):
-        end = time.time() + 30
-        while (got := what()) != expected:
-            self.assertLess(time.time(), end, f"waited for {expected!r}, got {got!r}")
-            time.sleep(0.05)
 
     def test_discovery_and_version(self):
         self.assertEqual(client.VersionApi().get_code().major, "1")
@@ -195,7 +188,7 @@ class PythonClientTest(unittest.TestCase):
         self.refused(409, "Conflict", lambda: self.core.create_namespaced_pod_binding(
             "b", self.ns, binding, _preload_content=False))
         if self.world:
-            self.until("Running",
+            self.world.until("Running",
                        lambda: self.core.read_namespaced_pod("b", self.ns).status.phase)
         else:
             self.core.delete_node(self.ns)
@@ -254,7 +247,7 @@ class PythonClientTest(unittest.TestCase):
             maps = self.core.list_namespaced_config_map(self.ns).items
             return [m.metadata.name for m in maps if m.metadata.name in ("owner", "child")]
         if self.world:  # a bare API server has no garbage collector
-            self.until([], left)
+            self.world.until([], left)
 
     def test_a_gang_runs(self):
         if not self.world:
@@ -267,14 +260,14 @@ class PythonClientTest(unittest.TestCase):
             member = pod(f"m{i}", scheduler="volcano")
             member.metadata.annotations = {"scheduling.k8s.io/group-name": "gang"}
             self.core.create_namespaced_pod(self.ns, member)
-        self.until(["Running", "Running"], lambda: [
+        self.world.until(["Running", "Running"], lambda: [
             p.status.phase for p in self.core.list_namespaced_pod(self.ns).items])
 
         def reasons():
             events = self.core.list_namespaced_event(self.ns).items
             return {e.involved_object.name for e in events
                     if e.reason == "Scheduled" and e.involved_object.kind == "Pod"}
-        self.until({"m0", "m1"}, reasons)
+        self.world.until({"m0", "m1"}, reasons)
 
 
 if __name__ == "__main__":

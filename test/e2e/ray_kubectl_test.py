@@ -4,11 +4,10 @@
 usage: ray_kubectl_test.py HEKLACTL
 """
 import os
-import shutil
 import sys
 import unittest
 
-from playground import Playground
+from playground import Playground, need_kubectl
 
 HEKLACTL = ""
 SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../config/samples")
@@ -161,9 +160,7 @@ spec:
 def main():
     global HEKLACTL
     HEKLACTL = os.path.abspath(sys.argv[1])
-    if shutil.which("kubectl") is None:
-        print("kubectl is absent, nothing tested")
-        return
+    need_kubectl()
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
 
 
