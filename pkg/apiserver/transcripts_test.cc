@@ -1,6 +1,5 @@
 // Replays recorded answers of a real server against this one, in process and under a fake clock.
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -15,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "pkg/apiserver/shipped/shipped_crds.h"
 #include "pkg/apiserver/testing/test_server.h"
+#include "pkg/util/testing/shared_folder.h"
 
 namespace hekla::apiserver {
 namespace {
@@ -166,12 +166,11 @@ class Replay {
 };
 
 TEST(TranscriptsTest, AnswersAreThoseOfARealServer) {
-  const char* shared = std::getenv("HEKLA_SHARED");
-  const std::string path =
-      absl::StrCat(shared != nullptr ? shared : "../shared", "/cases/apiserver/transcripts.json");
+  const std::filesystem::path path =
+      util::testing::SharedFolder() / "cases/apiserver/transcripts.json";
   std::ifstream file(path);
   if (!file) {
-    std::cout << "recordings are absent: " << path << "\n";
+    std::cout << "recordings are absent: " << path.string() << "\n";
     return;
   }
   std::stringstream text;

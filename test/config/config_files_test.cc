@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -10,6 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "pkg/conf/config.h"
+#include "pkg/util/testing/shared_folder.h"
 #include "pkg/yaml/yaml.h"
 
 // The files that are shipped in config/.
@@ -83,9 +83,7 @@ TEST(ConfigFilesTest, DeployedConfigurationIsTheBuiltInOne) {
 void ExpectWithinExistingRole(const std::string& ours, const std::string& role_name,
                               const std::string& published_file,
                               const std::string& published_role) {
-  const char* const variable = std::getenv("HEKLA_SHARED");
-  const std::filesystem::path published =
-      std::filesystem::path(variable != nullptr ? variable : "../shared") / published_file;
+  const std::filesystem::path published = util::testing::SharedFolder() / published_file;
   if (!std::filesystem::exists(published)) {
     std::cout << published << " is absent, nothing compared\n";
     return;

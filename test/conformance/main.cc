@@ -1,8 +1,7 @@
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -11,6 +10,7 @@
 #include "test/conformance/compare.h"
 #include "test/conformance/differences.h"
 #include "test/conformance/outcome.h"
+#include "test/recordings/run_arguments.h"
 
 // usage: conformance [--differences F] [-v] [--only CASE] FILE.jsonl...
 //        conformance [--differences F] --shared
@@ -21,12 +21,7 @@
 namespace hekla::conformance {
 namespace {
 
-struct Arguments {
-  std::vector<std::string> files;
-  std::string differences = "test/conformance/differences.yaml";
-  std::string only;
-  bool differences_given = false, verbose = false, shared = false;
-};
+using Arguments = recordings::RunArguments;
 
 struct Tally {
   int agree = 0, listed = 0, disagree = 0;
@@ -106,51 +101,17 @@ bool RunFile(const std::string& path, const Arguments& arguments, const Differen
   return tally.disagree == 0;
 }
 
-std::vector<std::string> SharedFiles() {
-  const char* shared = std::getenv("HEKLA_SHARED");
-  const std::filesystem::path folder =
-      std::filesystem::path(shared != nullptr ? shared : "../shared") / "cases";
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".jsonl") files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-int Usage() {
-  std::cerr << "usage: conformance [--differences F] [-v] [--only CASE] [--shared] FILE.jsonl...\n";
-  return 2;
-}
-
 int Main(int argc, char** argv) {
+  const recordings::Program program = {
+      .usage = "usage: conformance [--differences F] [-v] [--only CASE] [--shared] FILE.jsonl...",
+      .differences = "test/conformance/differences.yaml",
+      .folder = "cases",
+      .extension = ".jsonl",
+      .takes_only = true};
   Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument == "--differences" && i + 1 < argc) {
-      arguments.differences = argv[++i];
-      arguments.differences_given = true;
-    } else if (argument == "--only" && i + 1 < argc) {
-      arguments.only = argv[++i];
-    } else if (argument == "-v") {
-      arguments.verbose = true;
-    } else if (argument == "--shared") {
-      arguments.shared = true;
-    } else if (!argument.empty() && argument[0] == '-') {
-      return Usage();
-    } else {
-      arguments.files.push_back(argument);
-    }
+  if (const std::optional<int> over = recordings::ReadArguments(program, argc, argv, arguments)) {
+    return *over;
   }
-  if (arguments.shared) {
-    arguments.files = SharedFiles();
-    if (arguments.files.empty()) {
-      std::cout << "recordings are not present\n";
-      return 0;
-    }
-  }
-  if (arguments.files.empty()) return Usage();
   absl::StatusOr<Differences> differences = Differences::Load(arguments.differences);
   if (!differences.ok()) {
     if (arguments.differences_given) {

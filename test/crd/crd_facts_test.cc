@@ -1,7 +1,6 @@
 // The shipped CustomResourceDefinitions: in themselves, and compared with the recorded facts of the
 // kinds we serve (field names, types, constraints, columns, sub-resources).
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -13,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "pkg/apis/json/value.h"
+#include "pkg/util/testing/shared_folder.h"
 #include "pkg/yaml/yaml.h"
 
 namespace hekla {
@@ -154,8 +154,7 @@ TEST(CrdTest, SchemasAreStructural) {
 }
 
 TEST(CrdTest, DefinitionsEqualTheRecordedFacts) {
-  const char* root = std::getenv("HEKLA_SHARED");
-  const fs::path facts = fs::path(root != nullptr ? root : "../shared") / "crds";
+  const fs::path facts = util::testing::SharedFolder() / "crds";
   if (!fs::exists(facts)) {
     std::cout << "recorded CRD facts are not present\n";
     return;

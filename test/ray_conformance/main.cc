@@ -1,9 +1,8 @@
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +10,7 @@
 #include "pkg/util/status_macros.h"
 #include "pkg/yaml/yaml.h"
 #include "test/ray_conformance/player.h"
+#include "test/recordings/run_arguments.h"
 
 // usage: ray-conformance [--differences F] [-v] [--shared] FILE.json...
 // Plays recordings of upstream's Ray operator and prints `<case> agree`, or what came out otherwise
@@ -21,11 +21,7 @@
 namespace hekla::ray_conformance {
 namespace {
 
-struct Arguments {
-  std::vector<std::string> files;
-  std::string differences = "test/conformance/ray-differences.yaml";
-  bool differences_given = false, verbose = false, shared = false;
-};
+using Arguments = recordings::RunArguments;
 
 // Case name -> reason.
 using Listed = std::map<std::string, std::string>;
@@ -48,19 +44,6 @@ absl::StatusOr<Listed> LoadDifferences(const std::string& path) {
     out[name] = reason;
   }
   return out;
-}
-
-std::vector<std::string> SharedFiles() {
-  const char* shared = std::getenv("HEKLA_SHARED");
-  const std::filesystem::path folder =
-      std::filesystem::path(shared != nullptr ? shared : "../shared") / "cases" / "raycluster";
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 enum class Verdict : uint8_t { kAgrees, kListed, kDiffers };
@@ -95,36 +78,16 @@ Verdict RunFile(const std::string& path, const Arguments& arguments, const Liste
   return is_listed ? Verdict::kListed : Verdict::kDiffers;
 }
 
-int Usage() {
-  std::cerr << "usage: ray-conformance [--differences F] [-v] [--shared] FILE.json...\n";
-  return 2;
-}
-
 int Main(int argc, char** argv) {
+  const recordings::Program program = {
+      .usage = "usage: ray-conformance [--differences F] [-v] [--shared] FILE.json...",
+      .differences = "test/conformance/ray-differences.yaml",
+      .folder = "cases/raycluster",
+      .extension = ".json"};
   Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument == "--differences" && i + 1 < argc) {
-      arguments.differences = argv[++i];
-      arguments.differences_given = true;
-    } else if (argument == "-v") {
-      arguments.verbose = true;
-    } else if (argument == "--shared") {
-      arguments.shared = true;
-    } else if (!argument.empty() && argument[0] == '-') {
-      return Usage();
-    } else {
-      arguments.files.push_back(argument);
-    }
+  if (const std::optional<int> over = recordings::ReadArguments(program, argc, argv, arguments)) {
+    return *over;
   }
-  if (arguments.shared) {
-    arguments.files = SharedFiles();
-    if (arguments.files.empty()) {
-      std::cout << "recordings are not present\n";
-      return 0;
-    }
-  }
-  if (arguments.files.empty()) return Usage();
   absl::StatusOr<Listed> listed = LoadDifferences(arguments.differences);
   if (!listed.ok()) {
     if (arguments.differences_given || !absl::IsNotFound(listed.status())) {

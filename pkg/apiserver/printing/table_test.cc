@@ -1,6 +1,5 @@
 #include "pkg/apiserver/printing/table.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -9,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "pkg/apiserver/printing/columns.h"
+#include "pkg/util/testing/shared_folder.h"
 
 namespace hekla::apiserver::printing {
 namespace {
@@ -312,9 +312,7 @@ TEST(CustomPrinterTest, ColumnsByJsonPath) {
 
 // The column definitions that a real server answered.
 TEST(TableTest, RecordedColumnDefinitionsAreEqual) {
-  const char* root = std::getenv("HEKLA_SHARED");
-  std::ifstream file(std::string(root != nullptr ? root : "../shared") +
-                     "/cases/apiserver/transcripts.json");
+  std::ifstream file(util::testing::SharedFolder() / "cases/apiserver/transcripts.json");
   if (!file) {
     std::cout << "recorded transcripts are not present\n";
     return;

@@ -1,6 +1,5 @@
 #include "pkg/apiserver/protobuf/protobuf.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -11,6 +10,7 @@
 #include "pkg/apiserver/protobuf/wire.h"
 #include "pkg/apiserver/schema/decode.h"
 #include "pkg/util/random.h"
+#include "pkg/util/testing/shared_folder.h"
 
 namespace hekla::apiserver::protobuf {
 namespace {
@@ -152,9 +152,7 @@ TEST(ProtobufTest, CutAndChangedBodiesAreRefusedOrRead) {
 
 // Every built-in object of the recorded answers survives the way there and back.
 TEST(ProtobufTest, RecordedObjectsComeBack) {
-  const char* root = std::getenv("HEKLA_SHARED");
-  std::ifstream file(std::string(root != nullptr ? root : "../shared") +
-                     "/cases/apiserver/transcripts.json");
+  std::ifstream file(util::testing::SharedFolder() / "cases/apiserver/transcripts.json");
   if (!file) {
     std::cout << "recorded transcripts are not present\n";
     return;

@@ -1,12 +1,12 @@
 #include "pkg/apiserver/schema/decode.h"
 
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
+#include "pkg/util/testing/shared_folder.h"
 
 namespace hekla::apiserver::schema {
 namespace {
@@ -208,9 +208,7 @@ Value Restored(const Value& value, absl::string_view key) {
 
 // What a real server answered must pass through unchanged: presence rules, quantities, times.
 TEST(DecodeTest, RecordedAnswersPassUnchanged) {
-  const char* root = std::getenv("HEKLA_SHARED");
-  std::ifstream file(std::string(root != nullptr ? root : "../shared") +
-                     "/cases/apiserver/transcripts.json");
+  std::ifstream file(util::testing::SharedFolder() / "cases/apiserver/transcripts.json");
   if (!file) {
     std::cout << "recorded transcripts are not present\n";
     return;

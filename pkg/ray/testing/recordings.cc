@@ -1,7 +1,6 @@
 #include "pkg/ray/testing/recordings.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -11,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "glog/logging.h"
+#include "pkg/util/testing/shared_folder.h"
 
 namespace hekla::ray::testing {
 namespace {
@@ -18,11 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 using apis::json::Member;
 using apis::json::Value;
-
-fs::path Shared() {
-  const char* root = std::getenv("HEKLA_SHARED");
-  return root == nullptr ? fs::path("../shared") : fs::path(root);
-}
 
 std::string ReadFile(const fs::path& file) {
   std::ifstream in(file);
@@ -94,7 +89,7 @@ std::string Recording::Env(const std::string& name) const {
 }
 
 std::vector<Recording> LoadRecordings() {
-  const fs::path folder = Shared() / "cases" / "raycluster";
+  const fs::path folder = util::testing::SharedFolder() / "cases" / "raycluster";
   std::vector<Recording> out;
   if (!fs::is_directory(folder)) {
     std::cout << "no recordings at " << folder << ": nothing is compared\n";
@@ -113,6 +108,8 @@ std::vector<Recording> LoadRecordings() {
   return out;
 }
 
-std::string ReadShared(const std::string& path) { return ReadFile(Shared() / path); }
+std::string ReadShared(const std::string& path) {
+  return ReadFile(util::testing::SharedFolder() / path);
+}
 
 }  // namespace hekla::ray::testing
