@@ -68,15 +68,9 @@ int64_t DesiredHealthy(const Value& budget_spec, int64_t expected) {
 }
 
 void Budgets::Touch(absl::string_view ns) {
-  const ResourcePtr budgets = core_.registry.Find("policy", "v1", "poddisruptionbudgets");
-  if (core_.store.last_change(*budgets->table) == 0) return;
+  if (core_.store.last_change(*budgets_->table) == 0) return;
   absl::MutexLock lock(&mutex_);
   touched_.emplace(ns);
-}
-
-bool Budgets::pending() const {
-  absl::MutexLock lock(&mutex_);
-  return !touched_.empty();
 }
 
 void Budgets::Recount() {
@@ -91,18 +85,17 @@ void Budgets::Recount() {
 }
 
 void Budgets::RecountOne(const std::string& ns) {
-  const ResourcePtr budgets = core_.registry.Find("policy", "v1", "poddisruptionbudgets");
   const ResourcePtr pods = core_.registry.Find("", "v1", "pods");
   storage::ListQuery query;
   query.filter.ns = ns;
-  const auto list = core_.store.List(*budgets->table, query);
+  const auto list = core_.store.List(*budgets_->table, query);
   if (!list.ok() || list->objects.empty()) return;
   const auto pod_list = core_.store.List(*pods->table, query);
   if (!pod_list.ok()) return;
   const absl::Time now = core_.Now();
   for (const storage::ObjectPtr& object : list->objects) {
     const auto amended =
-        writer_.Amend(*budgets, object->key(), [&](const Value& present) -> absl::StatusOr<Value> {
+        writer_.Amend(*budgets_, object->key(), [&](const Value& present) -> absl::StatusOr<Value> {
           const auto selector = LabelSelector::FromObject(present.At("spec").At("selector"));
           if (!selector.ok()) return Value();
           Value out = present;

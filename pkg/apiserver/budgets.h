@@ -19,19 +19,22 @@ class Writer;
 // Source:  spec kube-machinery 3.11.
 class Budgets {
  public:
-  Budgets(Core& core, Writer& writer) : core_(core), writer_(writer) {}
+  Budgets(Core& core, Writer& writer)
+      : core_(core),
+        writer_(writer),
+        budgets_(core.registry.Find("policy", "v1", "poddisruptionbudgets")) {}
 
   // Something changed in that namespace. Cheap where there is no budget at all.
   void Touch(absl::string_view ns);
   void Recount();
-  bool pending() const;
 
  private:
   void RecountOne(const std::string& ns);
 
   Core& core_;
   Writer& writer_;
-  mutable absl::Mutex mutex_;
+  const ResourcePtr budgets_;
+  absl::Mutex mutex_;
   absl::flat_hash_set<std::string> touched_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -311,21 +311,9 @@ void Collector::ReleaseClaim(const std::string& key) {
     const std::vector<std::string> used = ClaimsOf(pod);
     if (std::find(used.begin(), used.end(), key) != used.end()) return;
   }
-  Writer::UpdateOptions options;
-  options.retry = true;
-  options.needs_version = false;
-  WriteParams params;
-  params.internal = true;
-  const auto done = writer_->Update(
-      *claims, ns, name,
-      [](const Value* present) -> absl::StatusOr<Value> {
-        Value changed = *present;
-        RemoveFinalizer(changed, kClaimProtection);
-        return changed;
-      },
-      options, params);
-  LOG_IF(WARNING, !done.ok() && !absl::IsNotFound(done.status()))
-      << "claim not released object=" << key << " error=" << done.status();
+  const absl::Status done = DropFinalizer(*writer_, *claims, ns, name, kClaimProtection);
+  LOG_IF(WARNING, !done.ok() && !absl::IsNotFound(done))
+      << "claim not released object=" << key << " error=" << done;
 }
 
 void Collector::FinishOwner(const Resource& resource, const std::string& key) {
@@ -375,21 +363,10 @@ void Collector::FinishOwner(const Resource& resource, const std::string& key) {
   }
   if (blocked) return;
   const auto [ns, name] = SplitKey(key);
-  Writer::UpdateOptions options;
-  options.retry = true;
-  options.needs_version = false;
-  WriteParams params;
-  params.internal = true;
-  const auto done = writer_->Update(
-      resource, ns, name,
-      [&](const Value* present) -> absl::StatusOr<Value> {
-        Value changed = *present;
-        RemoveFinalizer(changed, orphan ? kOrphanFinalizer : kForegroundFinalizer);
-        return changed;
-      },
-      options, params);
-  LOG_IF(WARNING, !done.ok() && !absl::IsNotFound(done.status()))
-      << "finalizer not removed object=" << key << " error=" << done.status();
+  const absl::Status done =
+      DropFinalizer(*writer_, resource, ns, name, orphan ? kOrphanFinalizer : kForegroundFinalizer);
+  LOG_IF(WARNING, !done.ok() && !absl::IsNotFound(done))
+      << "finalizer not removed object=" << key << " error=" << done;
 }
 
 void Collector::FinishNamespace(const std::string& name) {

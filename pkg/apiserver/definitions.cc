@@ -62,6 +62,13 @@ absl::string_view StorageVersion(const Value& crd) {
   return "";
 }
 
+std::shared_ptr<const crd::CustomKind> CompileStored(const Value& spec) {
+  for (const Value& version : spec.At("versions").as_array()) {
+    if (version.GetBool("storage")) return crd::CustomKind::Compile(version);
+  }
+  return nullptr;
+}
+
 std::shared_ptr<Resource> MakeResource(const Value& crd, const Value& version) {
   const Value& spec = crd.At("spec");
   const Value& names = spec.At("names");
@@ -83,16 +90,24 @@ std::shared_ptr<Resource> MakeResource(const Value& crd, const Value& version) {
   r->unconditional_update = false;
   r->stored_api_version = absl::StrCat(r->group, "/", StorageVersion(crd));
   r->view = r->stored_api_version == r->api_version() ? View::kStored : View::kApiVersion;
-  if (r->view == View::kApiVersion) {
-    for (const Value& v : spec.At("versions").as_array()) {
-      if (v.GetBool("storage")) r->stored_custom = crd::CustomKind::Compile(v);
-    }
-  }
   r->storage_hash = StorageVersionHash(r->group, StorageVersion(crd), r->kind);
   r->strategy = &kinds::StrategyOf("", "");
   if (r->has_status) r->subresources.push_back(Sub("status", r->group, r->version, r->kind));
   if (r->has_scale) r->subresources.push_back(Sub("scale", "autoscaling", "v1", "Scale"));
   return r;
+}
+
+// Other versions than the stored one know it too; it is compiled once.
+void ShareStoredKind(const Value& spec, const std::vector<std::shared_ptr<Resource>>& resources) {
+  std::shared_ptr<const crd::CustomKind> stored;
+  for (const auto& r : resources) {
+    if (r->view == View::kStored) stored = r->custom;
+  }
+  for (const auto& r : resources) {
+    if (r->view == View::kStored) continue;
+    if (stored == nullptr) stored = CompileStored(spec);  // its own version is not served
+    r->stored_custom = stored;
+  }
 }
 
 }  // namespace
@@ -190,6 +205,7 @@ void Definitions::Serve(const Value& crd) {
     if (version.GetBool("served")) resources.push_back(MakeResource(crd, version));
   }
   if (resources.empty()) return;
+  ShareStoredKind(spec, resources);
   if (entry.table == nullptr) {
     entry.table =
         core_.store.AddTable(resources[0]->group_resource().ToString(), resources[0]->namespaced,
@@ -242,21 +258,8 @@ void Definitions::Finish(const std::string& name, const Value& crd) {
         << "status of definition not written name=" << name << " error=" << amended.status();
     return;
   }
-  Writer::UpdateOptions options;
-  options.retry = true;
-  options.needs_version = false;
-  WriteParams params;
-  params.internal = true;
-  const auto done = writer_.Update(
-      *crds, "", name,
-      [&](const Value* present) -> absl::StatusOr<Value> {
-        Value out = *present;
-        RemoveFinalizer(out, kCleanup);
-        return out;
-      },
-      options, params);
-  LOG_IF(WARNING, !done.ok()) << "definition not removed name=" << name
-                              << " error=" << done.status();
+  const absl::Status done = DropFinalizer(writer_, *crds, "", name, kCleanup);
+  LOG_IF(WARNING, !done.ok()) << "definition not removed name=" << name << " error=" << done;
 }
 
 void Definitions::Remove(const std::string& name) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "pkg/apiserver/collector.h"
 #include "pkg/apiserver/status/api_status.h"
+#include "pkg/apiserver/writer.h"
 #include "pkg/util/status_macros.h"
 
 namespace hekla::apiserver {
@@ -14,6 +15,14 @@ namespace {
 using apis::json::Value;
 
 constexpr int kMaxRaces = 100;
+
+void RemoveFinalizer(Value& object, absl::string_view finalizer) {
+  Value* list = object["metadata"].Find("finalizers");
+  if (list == nullptr || !list->is_array()) return;
+  Value::Array& items = list->as_array();
+  items.erase(std::remove(items.begin(), items.end(), Value(finalizer)), items.end());
+  if (items.empty()) object["metadata"].Remove("finalizers");
+}
 
 bool IsNamespaces(const Resource& resource) {
   return resource.group.empty() && resource.plural == "namespaces";
@@ -92,16 +101,27 @@ bool HasFinalizer(const Value& object, absl::string_view finalizer) {
                                         [&](const Value& f) { return f == Value(finalizer); });
 }
 
-void RemoveFinalizer(Value& object, absl::string_view finalizer) {
-  Value* list = object["metadata"].Find("finalizers");
-  if (list == nullptr || !list->is_array()) return;
-  Value::Array& items = list->as_array();
-  items.erase(std::remove(items.begin(), items.end(), Value(finalizer)), items.end());
-  if (items.empty()) object["metadata"].Remove("finalizers");
-}
-
 void AddFinalizer(Value& object, absl::string_view finalizer) {
   if (!HasFinalizer(object, finalizer)) object["metadata"]["finalizers"].Append(Value(finalizer));
+}
+
+absl::Status DropFinalizer(Writer& writer, const Resource& resource, absl::string_view ns,
+                           absl::string_view name, absl::string_view finalizer) {
+  Writer::UpdateOptions options;
+  options.retry = true;
+  options.needs_version = false;
+  WriteParams params;
+  params.internal = true;
+  return writer
+      .Update(
+          resource, ns, name,
+          [finalizer](const Value* present) -> absl::StatusOr<Value> {
+            Value changed = *present;
+            RemoveFinalizer(changed, finalizer);
+            return changed;
+          },
+          options, params)
+      .status();
 }
 
 GraceResult NextGrace(const std::optional<GraceState>& before, std::optional<int64_t> asked,

@@ -11,6 +11,7 @@
 namespace hekla::apiserver {
 
 class Collector;
+class Writer;
 
 // How a deletion was asked for: DeleteOptions and query.
 struct DeleteParams {
@@ -47,8 +48,10 @@ class Deleter {
 inline constexpr absl::string_view kForegroundFinalizer = "foregroundDeletion";
 inline constexpr absl::string_view kOrphanFinalizer = "orphan";
 bool HasFinalizer(const apis::json::Value& object, absl::string_view finalizer);
-void RemoveFinalizer(apis::json::Value& object, absl::string_view finalizer);
 void AddFinalizer(apis::json::Value& object, absl::string_view finalizer);
+// Takes the finalizer off the stored object, which goes with its last one.
+absl::Status DropFinalizer(Writer& writer, const Resource& resource, absl::string_view ns,
+                           absl::string_view name, absl::string_view finalizer);
 
 // The new deletion time and grace period of an object that is deleted gracefully.
 // Pure; see spec kube-machinery 3.8 and worked example 15.

@@ -134,11 +134,10 @@ absl::Status ChargeQuotas(Core& core, Writer& writer, const Resource& resource,
                           absl::string_view ns, const Value& object) {
   if (!resource.namespaced || resource.plural == "events") return absl::OkStatus();
   const ResourcePtr quotas = core.registry.Find("", "v1", "resourcequotas");
-  if (quotas == nullptr) return absl::OkStatus();
+  if (!core.store.HasObjectsIn(*quotas->table, ns)) return absl::OkStatus();
   storage::ListQuery query;
   query.filter.ns = std::string(ns);
   HEKLA_ASSIGN_OR_RETURN(const storage::ListResult list, core.store.List(*quotas->table, query));
-  if (list.objects.empty()) return absl::OkStatus();
   const Usage usage = UsageOf(resource, object);
   std::vector<std::pair<std::string, Usage>> charges;
   for (const storage::ObjectPtr& stored : list.objects) {

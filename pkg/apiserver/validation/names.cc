@@ -2,29 +2,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "pkg/apis/meta/names.h"
 
 namespace hekla::apiserver::validation {
-
-std::vector<std::string> DnsSubdomainProblems(absl::string_view name) {
-  return apis::meta::DnsSubdomainProblems(name);
-}
-
-std::vector<std::string> DnsLabelProblems(absl::string_view name) {
-  return apis::meta::DnsLabelProblems(name);
-}
-
-std::vector<std::string> Dns1035LabelProblems(absl::string_view name) {
-  return apis::meta::Dns1035LabelProblems(name);
-}
-
-std::vector<std::string> QualifiedNameProblems(absl::string_view name) {
-  return apis::meta::QualifiedNameProblems(name);
-}
-
-std::vector<std::string> LabelValueProblems(absl::string_view value) {
-  return apis::meta::LabelValueProblems(value);
-}
 
 std::vector<std::string> PathSegmentProblems(absl::string_view name) {
   if (name == "." || name == "..") return {absl::StrCat("may not be '", name, "'")};

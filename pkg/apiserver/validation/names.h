@@ -4,17 +4,17 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "pkg/apis/meta/names.h"
 
 // Syntax rules of names, labels and annotation keys. Each returns the texts of what is wrong;
 // empty means valid. Source: RFC 1123, RFC 1035; spec kube-machinery part 3, limits.
 namespace hekla::apiserver::validation {
 
-std::vector<std::string> DnsSubdomainProblems(absl::string_view name);
-std::vector<std::string> DnsLabelProblems(absl::string_view name);
-std::vector<std::string> Dns1035LabelProblems(absl::string_view name);
-// `[prefix/]name`, as in label keys, resource names and finalizers.
-std::vector<std::string> QualifiedNameProblems(absl::string_view name);
-std::vector<std::string> LabelValueProblems(absl::string_view value);
+using apis::meta::Dns1035LabelProblems;
+using apis::meta::DnsLabelProblems;
+using apis::meta::DnsSubdomainProblems;
+using apis::meta::LabelValueProblems;
+using apis::meta::QualifiedNameProblems;
 // Names that become a path segment: not ".", "..", and without "/" and "%".
 std::vector<std::string> PathSegmentProblems(absl::string_view name);
 // Which check the names of a resource obey.
