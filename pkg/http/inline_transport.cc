@@ -39,12 +39,12 @@ class NoStream final : public Stream {};
 
 }  // namespace
 
-InlineTransport::InlineTransport(Handler* handler, Intercept intercept, Peer peer)
-    : handler_(handler), intercept_(std::move(intercept)), peer_(std::move(peer)) {}
+InlineTransport::InlineTransport(Handler* handler, Intercept intercept)
+    : handler_(handler), intercept_(std::move(intercept)) {}
 
 InlineTransport::Answer InlineTransport::Forward(Request request) {
   const auto capture = std::make_shared<Capture>();
-  handler_->Handle(std::move(request), peer_, capture);
+  handler_->Handle(std::move(request), Peer(), capture);
   std::optional<Response> response = capture->Take();
   if (response.has_value()) return *std::move(response);
   return absl::DeadlineExceededError("the server did not answer at once");

@@ -20,11 +20,11 @@ class InlineTransport final : public Transport {
   using Answer = absl::StatusOr<Response>;
   // Sees every request and what happens to it: calls `forward` (at most once) to let the handler
   // have it, and returns what the caller shall see. Faults, delays and records go here.
-  using Intercept =
-      std::function<Answer(Request request, const std::function<Answer(Request request)>& forward)>;
+  using Next = std::function<Answer(Request request)>;
+  using Intercept = std::function<Answer(Request request, const Next& forward)>;
 
   // `handler` must outlive the transport.
-  explicit InlineTransport(Handler* handler, Intercept intercept = nullptr, Peer peer = {});
+  explicit InlineTransport(Handler* handler, Intercept intercept = nullptr);
 
   // Errors: kDeadlineExceeded where the handler did not answer at once; otherwise as Transport.
   void Send(Request request, absl::Duration timeout, ResponseCallback done) override;
@@ -37,7 +37,6 @@ class InlineTransport final : public Transport {
 
   Handler* const handler_;
   const Intercept intercept_;
-  const Peer peer_;
 };
 
 }  // namespace hekla::http

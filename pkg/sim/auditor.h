@@ -18,6 +18,11 @@ struct Violation {
   std::string text;
 };
 
+// What the auditor has to see, in this order: pods are judged by what is there already.
+inline constexpr const char* kAuditedPaths[] = {
+    "/api/v1/nodes", "/apis/scheduling.volcano.sh/v1beta1/queues",
+    "/apis/scheduling.volcano.sh/v1beta1/podgroups", "/api/v1/pods"};
+
 // Watches the cluster from outside and says when an invariant of the design (section 8) is broken.
 // Reads API objects only and shares no code with the scheduler: its own quantities, its own pod
 // requests. Checks:  - when a pod gets a node: the node exists, and no amount of it (pods included)

@@ -20,19 +20,16 @@ constexpr absl::string_view kNamespace = "fuzz";
 FaultPlan DrawPlan(util::Random& random, bool faults) {
   FaultPlan plan;
   if (!faults) return plan;
-  const auto often = [&](uint64_t most) {
-    return random.Below(3) == 0 ? 0 : static_cast<int>(random.Below(most));
-  };
-  plan.slow = often(200);
-  plan.refused = often(60);
-  plan.lost_answer = often(80);
-  plan.too_many = often(80);
-  plan.server_error = often(80);
-  plan.conflict = often(50);
-  plan.stream_refused = often(100);
-  plan.stream_gone = often(100);
-  plan.stream_broken = often(30);
-  plan.stream_lag = often(100);
+  plan.slow = DrawRate(random, 200);
+  plan.refused = DrawRate(random, 60);
+  plan.lost_answer = DrawRate(random, 80);
+  plan.too_many = DrawRate(random, 80);
+  plan.server_error = DrawRate(random, 80);
+  plan.conflict = DrawRate(random, 50);
+  plan.stream_refused = DrawRate(random, 100);
+  plan.stream_gone = DrawRate(random, 100);
+  plan.stream_broken = DrawRate(random, 30);
+  plan.stream_lag = DrawRate(random, 100);
   plan.max_delay = absl::Milliseconds(100 + static_cast<int64_t>(random.Below(8000)));
   return plan;
 }

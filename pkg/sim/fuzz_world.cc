@@ -100,8 +100,7 @@ FuzzWorld::FuzzWorld(uint64_t seed, bool faults, FaultPlan plan)
   const absl::Status loaded = apiserver::shipped::LoadCrds(server_, "scheduling.volcano.sh");
   CHECK(loaded.ok()) << loaded;
   hollow_ = std::make_unique<apiserver::hollow::HollowCluster>(server_, KubeletOptions());
-  for (const char* path : {"/api/v1/nodes", "/apis/scheduling.volcano.sh/v1beta1/queues",
-                           "/apis/scheduling.volcano.sh/v1beta1/podgroups", "/api/v1/pods"}) {
+  for (const char* path : kAuditedPaths) {
     watches_.push_back(std::make_unique<apiserver::hollow::LocalWatch>(
         server_, path, [this](absl::string_view type, const Value& object) {
           auditor_.Observe(type, object, clock_.Now());

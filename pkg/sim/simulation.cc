@@ -56,12 +56,7 @@ struct Simulation::World {
         executor(&clock),
         server(ServerOptions(&clock, options.seed)),
         transport(&server, &executor),
-        auditor(Auditor::Options{}) {
-    for (const char* path : {"/api/v1/nodes", "/apis/scheduling.volcano.sh/v1beta1/queues",
-                             "/apis/scheduling.volcano.sh/v1beta1/podgroups", "/api/v1/pods"}) {
-      paths.emplace_back(path);
-    }
-  }
+        auditor(Auditor::Options{}) {}
 
   util::FakeClock clock;
   util::ManualExecutor executor;
@@ -71,7 +66,6 @@ struct Simulation::World {
   CycleRecorder recorder;
   Auditor auditor;
   UsageMeter meter;
-  std::vector<std::string> paths;
   std::vector<std::unique_ptr<LocalWatch>> watches;
   std::vector<std::pair<std::string, absl::Time>> finished;
   std::set<std::string> finished_uids;
@@ -146,7 +140,7 @@ absl::Status Simulation::Load(const std::vector<Manifest>& manifests) {
     world_->hollow =
         std::make_unique<apiserver::hollow::HollowCluster>(world_->server, KubeletOptions());
   }
-  for (const std::string& path : world_->paths) {
+  for (const char* path : kAuditedPaths) {
     World* world = world_.get();
     world_->watches.push_back(std::make_unique<LocalWatch>(
         world_->server, path,

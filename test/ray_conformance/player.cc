@@ -19,6 +19,7 @@ namespace hekla::ray_conformance {
 namespace {
 
 using apis::json::Value;
+using GraphOptions = assembly::OperatorGraph::Options;
 
 // A step is over when nothing has changed for this long …
 constexpr absl::Duration kQuiet = absl::Milliseconds(2900);
@@ -31,7 +32,7 @@ constexpr absl::Duration kDeletionPatience = absl::Seconds(12);
 // What a call takes: without it a loop without end would never let time pass.
 constexpr absl::Duration kCall = absl::Milliseconds(3);
 
-absl::Status ReadConfig(const Case& recorded, absl::string_view file, sim::OperatorSetup& setup) {
+absl::Status ReadConfig(const Case& recorded, absl::string_view file, GraphOptions& setup) {
   const std::string path = absl::StrCat(recorded.folder, "/", file);
   std::ifstream in(path);
   if (!in) return absl::NotFoundError(absl::StrCat("cannot read ", path));
@@ -42,9 +43,15 @@ absl::Status ReadConfig(const Case& recorded, absl::string_view file, sim::Opera
   return absl::OkStatus();
 }
 
-absl::StatusOr<sim::OperatorSetup> SetupOf(const Case& recorded) {
-  sim::OperatorSetup setup;
-  setup.environment = recorded.env;
+absl::StatusOr<GraphOptions> SetupOf(const Case& recorded) {
+  GraphOptions setup;
+  setup.environment = ray::OperatorEnvironment(
+      [variables = recorded.env](const std::string& name) -> std::optional<std::string> {
+        for (const auto& [key, value] : variables) {
+          if (key == name) return value;
+        }
+        return std::nullopt;
+      });
   for (const std::string& flag : recorded.flags) {
     absl::string_view rest = flag;
     absl::Status status;
@@ -65,7 +72,7 @@ absl::StatusOr<sim::OperatorSetup> SetupOf(const Case& recorded) {
   return setup;
 }
 
-std::vector<Value> ForeignKinds(const sim::OperatorSetup& setup) {
+std::vector<Value> ForeignKinds(const GraphOptions& setup) {
   std::vector<Value> crds;
   if (setup.server.cert_manager) {
     crds.push_back(sim::SchemalessCrd("cert-manager.io", "v1", "Issuer", "issuers"));
@@ -102,17 +109,13 @@ void WaitUntilQuiet(sim::RayWorld& world, const Case& recorded, bool deletion) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 absl::StatusOr<std::vector<Difference>> PlayOnce(const Case& recorded, uint64_t surplus_seed) {
-  HEKLA_ASSIGN_OR_RETURN(sim::OperatorSetup setup, SetupOf(recorded));
+  HEKLA_ASSIGN_OR_RETURN(GraphOptions setup, SetupOf(recorded));
   sim::RayWorld::Options options;
   options.cluster_controllers = false;
   options.crds = ForeignKinds(setup);
-  options.life.setup = std::move(setup);
-  options.life.surplus_seed = surplus_seed;
+  options.life.graph = std::move(setup);
+  options.life.graph.surplus_seed = surplus_seed;
   util::FakeClock* clock = nullptr;
   options.life.intercept = [&clock](http::Request request, const auto& forward) {
     if (clock != nullptr) clock->Advance(kCall);

@@ -9,6 +9,20 @@
 
 namespace hekla::sim {
 
+int DrawRate(util::Random& random, uint64_t most) {
+  return random.Below(3) == 0 ? 0 : static_cast<int>(random.Below(most));
+}
+
+http::Response InjectedFailure(int status, absl::string_view reason) {
+  http::Response response;
+  response.status = status;
+  response.headers.Set("Content-Type", "application/json");
+  response.body = absl::StrCat(
+      R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"injected","reason":")",
+      reason, R"(","code":)", status, "}");
+  return response;
+}
+
 // Delivers what the inner stream brings, late or broken. Outlives pending deliveries through
 // `alive_`.
 class FaultTransport::FaultStream final : public http::Stream, public http::StreamObserver {
@@ -91,13 +105,8 @@ bool FaultTransport::Hit(int per_mille) {
 absl::Duration FaultTransport::Delay() { return plan_.max_delay * random_.Unit(); }
 
 void FaultTransport::Answer(http::ResponseCallback done, int status, absl::string_view reason) {
-  http::Response response;
-  response.status = status;
-  response.headers.Set("Content-Type", "application/json");
+  http::Response response = InjectedFailure(status, reason);
   if (status == 429) response.headers.Set("Retry-After", "1");
-  response.body = absl::StrCat(
-      R"({"kind":"Status","apiVersion":"v1","status":"Failure","message":"injected","reason":")",
-      reason, R"(","code":)", status, "}");
   executor_->Post([done = std::move(done), response] { done(response); });
 }
 

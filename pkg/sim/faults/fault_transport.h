@@ -25,6 +25,12 @@ struct FaultPlan {
   absl::Duration max_delay = absl::Seconds(5);
 };
 
+// How often something shall happen, in thousandths below `most`; never, in a third of the draws.
+int DrawRate(util::Random& random, uint64_t most);
+
+// A failure as the server words one.
+http::Response InjectedFailure(int status, absl::string_view reason);
+
 // A network that misbehaves, in front of a real transport. Every call draws from the seed, so that
 // the same calls in the same order meet the same faults. Threads: the executor's.
 class FaultTransport final : public http::Transport {

@@ -31,17 +31,7 @@ std::string Cluster(const std::string& name, const std::string& spec) {
 
 class BadInputTest : public ::testing::Test {
  protected:
-  BadInputTest() : world_(Options()) {
-    (void)world_.server().Create(
-        *apis::json::Parse(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"bad"}})"));
-  }
-  static RayWorld::Options Options() {
-    RayWorld::Options options;
-    options.life.intercept = [](http::Request request, const auto& forward) {
-      return forward(std::move(request));
-    };
-    return options;
-  }
+  BadInputTest() : world_({}) { world_.AddNamespace("bad"); }
 
   // Past schema and admission, as a cluster with an older CRD may hold it.
   void Store(const std::string& text) {

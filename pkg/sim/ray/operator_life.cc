@@ -15,16 +15,6 @@ kube::RestClient::Options NoLimits() {
   return options;
 }
 
-ray::OperatorEnvironment EnvironmentOf(const OperatorSetup& setup) {
-  return ray::OperatorEnvironment(
-      [variables = setup.environment](const std::string& name) -> std::optional<std::string> {
-        for (const auto& [key, value] : variables) {
-          if (key == name) return value;
-        }
-        return std::nullopt;
-      });
-}
-
 }  // namespace
 
 OperatorLife::OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server, Options options)
@@ -35,14 +25,8 @@ OperatorLife::OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server,
       watch_client_({&faults_, &executor_, nullptr}, NoLimits()),
       write_client_({&inline_, &executor_, nullptr}, NoLimits()),
       election_client_({&loopback_, &executor_, nullptr}, NoLimits()) {
-  assembly::OperatorGraph::Options graph;
-  graph.config = options.setup.config;
-  graph.gates = options.setup.gates;
-  graph.environment = EnvironmentOf(options.setup);
-  graph.server = options.setup.server;
-  graph.host = "simulation";
-  graph.seed = options.seed;
-  graph.surplus_seed = options.surplus_seed;
+  options.graph.host = "simulation";
+  options.graph.seed = options.seed;
   assembly::OperatorGraph::Deps deps;
   deps.watch_client = &watch_client_;
   deps.write_client = &write_client_;
@@ -62,7 +46,7 @@ OperatorLife::OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server,
     election.options.seed = options.seed;
     deps.election = std::move(election);
   }
-  auto built = assembly::OperatorGraph::Build(std::move(deps), std::move(graph));
+  auto built = assembly::OperatorGraph::Build(std::move(deps), std::move(options.graph));
   CHECK(built.ok()) << built.status();
   graph_ = *std::move(built);
   graph_->Start();

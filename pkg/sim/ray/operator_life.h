@@ -2,8 +2,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/time/time.h"
 #include "pkg/apiserver/server.h"
@@ -17,28 +15,20 @@
 
 namespace hekla::sim {
 
-// What the operator of a simulated life is told.
-struct OperatorSetup {
-  ray::OperatorConfig config = {};
-  ray::FeatureGates gates = {};
-  std::vector<std::pair<std::string, std::string>> environment = {};
-  ray::controllers::ServerFeatures server = {};
-};
-
 // One life of the Ray operator: its own executor, connections and objects, under virtual time and
 // on one thread. Destroying it is a crash: what is in flight is lost, what the API server has is
 // kept.
 class OperatorLife {
  public:
   struct Options {
-    OperatorSetup setup = {};
+    // Its host and seed are set from here.
+    assembly::OperatorGraph::Options graph = {};
     uint64_t seed = 1;
     FaultPlan watch_faults = {};  // of lists, watches and events
     // Sees every call of a reconciler; null: nothing.
     http::InlineTransport::Intercept intercept = nullptr;
     // Stands for election under this name; "": leads at once.
     std::string identity = {};
-    uint64_t surplus_seed = 0;  // as in the operator's ClusterOptions
   };
   OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server, Options options);
   ~OperatorLife();
@@ -48,9 +38,6 @@ class OperatorLife {
   bool Step();
   absl::Time NextDue() const;
 
-  assembly::OperatorGraph& graph() { return *graph_; }
-  metrics::Registry& registry() { return registry_; }
-  util::ManualExecutor& executor() { return executor_; }
   FaultTransport& faults() { return faults_; }
   http::LoopbackTransport& connections() { return loopback_; }
   // The lease was lost: a process would end now.

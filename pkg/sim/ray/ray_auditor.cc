@@ -44,8 +44,8 @@ void RayAuditor::ObserveCluster(absl::string_view type, const Value& cluster, ab
     clusters_.erase(uid);
     return;
   }
-  names_[uid] = FullName(cluster);
   Cluster& known = clusters_[uid];
+  known.name = FullName(cluster);
   known.terminating = cluster.At("metadata").Has("deletionTimestamp");
   std::map<std::string, int64_t> asked = AskedFor(cluster);
   if (!known.asked.empty()) {
@@ -67,14 +67,14 @@ void RayAuditor::ObservePod(absl::string_view type, const Value& object, absl::T
     pod.head = labels.GetString("ray.io/node-type") == "head";
     pod.group = pod.head ? "" : std::string(labels.GetString("ray.io/group"));
   }
-  pod.live = type != "DELETED" && !object.At("metadata").Has("deletionTimestamp");
+  const bool is_live = type != "DELETED" && !object.At("metadata").Has("deletionTimestamp");
   std::set<std::string>& live = live_[{pod.owner, pod.group}];
-  if (pod.live) {
+  if (is_live) {
     live.insert(uid);
   } else {
     live.erase(uid);
   }
-  if (type == "ADDED" && !known && pod.live && !pod.owner.empty()) {
+  if (type == "ADDED" && !known && is_live && !pod.owner.empty()) {
     ++pods_made_;
     CheckNewPod(pod, FullName(object), now);
   }
@@ -98,7 +98,7 @@ void RayAuditor::CheckNewPod(const Pod& pod, const std::string& name, absl::Time
   if (count > most) {
     Report(now, "one-pod-per-replica",
            absl::StrCat(name, " is live pod number ", count, " of group ", pod.group, " of ",
-                        names_[pod.owner], ", which asked for ", most));
+                        cluster->second.name, ", which asked for ", most));
   }
 }
 
@@ -116,7 +116,7 @@ void RayAuditor::CheckEnd(const std::vector<Value>& objects, absl::Time now) {
   }
   for (const auto& [uid, cluster] : clusters_) {
     if (!cluster.terminating) continue;
-    Report(now, "finalizers-end", absl::StrCat(names_[uid], " is still being deleted"));
+    Report(now, "finalizers-end", absl::StrCat(cluster.name, " is still being deleted"));
   }
 }
 

@@ -39,6 +39,7 @@ class RayAuditor {
     std::map<std::string, int64_t> pods_per_group;
   };
   struct Cluster {
+    std::string name;  // namespace/name
     std::deque<Asked> asked;
     bool terminating = false;
   };
@@ -46,16 +47,14 @@ class RayAuditor {
     std::string owner;  // uid
     std::string group;
     bool head = false;
-    bool live = false;
   };
 
   void CheckNewPod(const Pod& pod, const std::string& name, absl::Time now);
   void Report(absl::Time now, std::string rule, std::string text);
 
   const absl::Duration staleness_;
-  std::map<std::string, Cluster> clusters_;   // by uid
-  std::map<std::string, std::string> names_;  // uid -> namespace/name
-  std::map<std::string, Pod> pods_;           // by uid
+  std::map<std::string, Cluster> clusters_;  // by uid
+  std::map<std::string, Pod> pods_;          // by uid
   // Live pods by (owner, group); heads under group "".
   std::map<std::pair<std::string, std::string>, std::set<std::string>> live_;
   std::vector<Violation> violations_;

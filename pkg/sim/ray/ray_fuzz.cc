@@ -33,45 +33,25 @@ struct CallFaults {
 CallFaults DrawCalls(util::Random& random, bool faults) {
   CallFaults out;
   if (!faults) return out;
-  const auto often = [&random](uint64_t most) {
-    return random.Below(3) == 0 ? 0 : static_cast<int>(random.Below(most));
-  };
-  out.conflict = often(80);
-  out.refused = often(40);
-  out.lost_answer = often(60);
-  out.error_after = often(60);
-  out.error_before = often(40);
-  out.too_many = often(40);
-  out.kill = often(25);
+  out.conflict = DrawRate(random, 80);
+  out.refused = DrawRate(random, 40);
+  out.lost_answer = DrawRate(random, 60);
+  out.error_after = DrawRate(random, 60);
+  out.error_before = DrawRate(random, 40);
+  out.too_many = DrawRate(random, 40);
+  out.kill = DrawRate(random, 25);
   return out;
 }
 
 FaultPlan DrawWatches(util::Random& random, bool faults) {
   FaultPlan plan;
   if (!faults) return plan;
-  const auto often = [&random](uint64_t most) {
-    return random.Below(3) == 0 ? 0 : static_cast<int>(random.Below(most));
-  };
-  plan.stream_refused = often(60);
-  plan.stream_gone = often(60);
-  plan.stream_broken = often(20);
-  plan.stream_lag = often(150);
+  plan.stream_refused = DrawRate(random, 60);
+  plan.stream_gone = DrawRate(random, 60);
+  plan.stream_broken = DrawRate(random, 20);
+  plan.stream_lag = DrawRate(random, 150);
   plan.max_delay = absl::Milliseconds(50 + static_cast<int64_t>(random.Below(9000)));
   return plan;
-}
-
-http::Response Failure(int code, absl::string_view reason) {
-  http::Response response;
-  response.status = code;
-  response.headers.Add("Content-Type", "application/json");
-  response.body = apis::json::Dump(Value::MakeObject({{"kind", "Status"},
-                                                      {"apiVersion", "v1"},
-                                                      {"metadata", Value::MakeObject()},
-                                                      {"status", "Failure"},
-                                                      {"message", "injected"},
-                                                      {"reason", reason},
-                                                      {"code", code}}));
-  return response;
 }
 
 // One simulated world with everything that happens in it.
@@ -96,10 +76,7 @@ class Run {
     // Clusters first: a pod is judged by what its cluster asks for.
     world_.AddPump([this] { return cluster_watch_.Pump() + pod_watch_.Pump() > 0; });
     world_.SetAfterStep([this] { AfterStep(); });
-    (void)world_.server().Create(Value::MakeObject(
-        {{"apiVersion", "v1"},
-         {"kind", "Namespace"},
-         {"metadata", Value::MakeObject({{"name", Value(RayStorm::kNamespace)}})}}));
+    world_.AddNamespace(std::string(RayStorm::kNamespace));
     StartLife();
     if (options.faults && random_.Below(2) == 0) StartLife();  // a standby
   }
@@ -139,7 +116,7 @@ class Run {
     world_.life(world_.lives() - 1).faults().SetFaults(!resting_);
   }
 
-  using Forward = std::function<InlineTransport::Answer(http::Request)>;
+  using Forward = InlineTransport::Next;
 
   InlineTransport::Answer Call(http::Request request, const Forward& forward, bool& dead) {
     if (dead) return absl::UnavailableError("the process has ended");
@@ -150,10 +127,10 @@ class Run {
       outcome_.faults += is ? 1 : 0;
       return is;
     };
-    if (write && hit(calls_.conflict)) return Failure(409, "Conflict");
+    if (write && hit(calls_.conflict)) return InjectedFailure(409, "Conflict");
     if (hit(calls_.refused)) return absl::UnavailableError("connection refused");
-    if (hit(calls_.too_many)) return Failure(429, "TooManyRequests");
-    if (hit(calls_.error_before)) return Failure(500, "InternalError");
+    if (hit(calls_.too_many)) return InjectedFailure(429, "TooManyRequests");
+    if (hit(calls_.error_before)) return InjectedFailure(500, "InternalError");
     InlineTransport::Answer answer = forward(std::move(request));
     // Watches may tell of the change before the answer comes.
     if (hit(calls_.kill)) {
@@ -161,7 +138,7 @@ class Run {
       return absl::UnavailableError("the process has ended");
     }
     if (hit(calls_.lost_answer)) return absl::UnavailableError("connection lost");
-    if (hit(calls_.error_after)) return Failure(500, "InternalError");
+    if (hit(calls_.error_after)) return InjectedFailure(500, "InternalError");
     return answer;
   }
 
@@ -297,39 +274,6 @@ class Run {
   apiserver::hollow::LocalWatch pod_watch_;
 };
 
-// Free of what is drawn by chance, and of times.
-std::string Line(Value object) {
-  Value& metadata = object["metadata"];
-  const std::string name(metadata.Has("generateName") ? metadata.GetString("generateName")
-                                                      : metadata.GetString("name"));
-  std::string line = absl::StrCat(object.GetString("kind"), " ", name, " ",
-                                  apis::json::Dump(metadata.At("labels")));
-  const Value& owners = metadata.At("ownerReferences");
-  if (owners.size() > 0) {
-    absl::StrAppend(&line, " of ", owners.as_array().front().GetString("name"));
-  }
-  const Value& status = object.At("status");
-  for (const char* key : {"desiredWorkerReplicas", "observedGeneration", "state"}) {
-    if (status.Has(key)) absl::StrAppend(&line, " ", key, "=", apis::json::Dump(status.At(key)));
-  }
-  const Value& conditions = status.At("conditions");
-  for (size_t i = 0; conditions.is_array() && i < conditions.size(); ++i) {
-    absl::StrAppend(&line, " ", conditions.as_array()[i].GetString("type"), "=",
-                    conditions.as_array()[i].GetString("status"));
-  }
-  return line;
-}
-
-Value SmallCluster(int number) {
-  auto parsed = apis::json::Parse(absl::StrCat(
-      R"({"apiVersion":"ray.io/v1","kind":"RayCluster","metadata":{"name":"c)", number,
-      R"(","namespace":"fuzz"},"spec":{"headGroupSpec":{"template":{"spec":{"containers":[)",
-      R"({"name":"h","image":"ray:1"}]}}},"workerGroupSpecs":[{"groupName":"w","replicas":2,)",
-      R"("minReplicas":0,"maxReplicas":3,"template":{"spec":{"containers":[{"name":"w",)",
-      R"("image":"ray:1"}]}}}]}})"));
-  return *std::move(parsed);
-}
-
 }  // namespace
 
 RayFuzzOutcome RunRayFuzz(const RayFuzzOptions& options) { return Run(options).Finish(); }
@@ -337,47 +281,6 @@ RayFuzzOutcome RunRayFuzz(const RayFuzzOptions& options) { return Run(options).F
 std::string RayReproduction(const RayFuzzOptions& options) {
   return absl::StrCat("heklactl fuzz --ray --seeds ", options.seed, " --steps ", options.actions,
                       options.faults ? "" : " --no-faults", " --trail");
-}
-
-std::vector<std::string> EndStateOfCreation(int clusters, int64_t kill_after, uint64_t seed) {
-  RayWorld::Options options;
-  options.seed = seed;
-  bool dead = false;
-  int64_t calls = 0;
-  options.life.seed = seed;
-  options.life.intercept = [&](http::Request request,
-                               const std::function<InlineTransport::Answer(http::Request)>& forward)
-      -> InlineTransport::Answer {
-    if (dead) return absl::UnavailableError("the process has ended");
-    InlineTransport::Answer answer = forward(std::move(request));
-    dead = kill_after > 0 && ++calls == kill_after;
-    if (dead) return absl::UnavailableError("the process has ended");
-    return answer;
-  };
-  RayWorld world(std::move(options));
-  world.SetAfterStep([&] {
-    if (!dead) return;
-    dead = false;
-    world.EndLife(0);
-    OperatorLife::Options life;
-    life.seed = seed + 1;
-    world.AddLife(std::move(life));
-  });
-  (void)world.server().Create(
-      Value::MakeObject({{"apiVersion", "v1"},
-                         {"kind", "Namespace"},
-                         {"metadata", Value::MakeObject({{"name", "fuzz"}})}}));
-  for (int i = 0; i < clusters; ++i) (void)world.server().Create(SmallCluster(i));
-  world.Advance(absl::Seconds(60));
-  std::vector<std::string> lines;
-  for (const auto& [version, kind] :
-       {std::pair("v1", "Pod"), std::pair("v1", "Service"), std::pair("ray.io/v1", "RayCluster")}) {
-    const auto list = world.server().List(version, kind, "fuzz");
-    if (!list.ok()) continue;
-    for (const Value& object : *list) lines.push_back(Line(object));
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
 }
 
 }  // namespace hekla::sim

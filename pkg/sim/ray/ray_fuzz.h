@@ -37,9 +37,4 @@ RayFuzzOutcome RunRayFuzz(const RayFuzzOptions& options);
 // The line that repeats the run.
 std::string RayReproduction(const RayFuzzOptions& options);
 
-// `clusters` RayClusters of a head and two workers are created at once; the operator is killed
-// after `kill_after` calls (0: never) and started again. Returns what is there in the end, one line
-// per object, free of names that are drawn by chance.
-std::vector<std::string> EndStateOfCreation(int clusters, int64_t kill_after, uint64_t seed);
-
 }  // namespace hekla::sim

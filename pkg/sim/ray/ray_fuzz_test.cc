@@ -2,15 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "pkg/sim/ray/ray_world.h"
 
 namespace hekla::sim {
 namespace {
+
+using apis::json::Value;
+using http::InlineTransport;
 
 // The sanitizers take ten times as long.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -34,6 +40,79 @@ int64_t FromEnvironment(const char* name, int64_t fallback) {
   int64_t value = fallback;
   if (text != nullptr && !absl::SimpleAtoi(text, &value)) return fallback;
   return value;
+}
+
+// Free of what is drawn by chance, and of times.
+std::string Line(Value object) {
+  Value& metadata = object["metadata"];
+  const std::string name(metadata.Has("generateName") ? metadata.GetString("generateName")
+                                                      : metadata.GetString("name"));
+  std::string line = absl::StrCat(object.GetString("kind"), " ", name, " ",
+                                  apis::json::Dump(metadata.At("labels")));
+  const Value& owners = metadata.At("ownerReferences");
+  if (owners.size() > 0) {
+    absl::StrAppend(&line, " of ", owners.as_array().front().GetString("name"));
+  }
+  const Value& status = object.At("status");
+  for (const char* key : {"desiredWorkerReplicas", "observedGeneration", "state"}) {
+    if (status.Has(key)) absl::StrAppend(&line, " ", key, "=", apis::json::Dump(status.At(key)));
+  }
+  const Value& conditions = status.At("conditions");
+  for (size_t i = 0; conditions.is_array() && i < conditions.size(); ++i) {
+    absl::StrAppend(&line, " ", conditions.as_array()[i].GetString("type"), "=",
+                    conditions.as_array()[i].GetString("status"));
+  }
+  return line;
+}
+
+Value SmallCluster(int number) {
+  auto parsed = apis::json::Parse(absl::StrCat(
+      R"({"apiVersion":"ray.io/v1","kind":"RayCluster","metadata":{"name":"c)", number,
+      R"(","namespace":"fuzz"},"spec":{"headGroupSpec":{"template":{"spec":{"containers":[)",
+      R"({"name":"h","image":"ray:1"}]}}},"workerGroupSpecs":[{"groupName":"w","replicas":2,)",
+      R"("minReplicas":0,"maxReplicas":3,"template":{"spec":{"containers":[{"name":"w",)",
+      R"("image":"ray:1"}]}}}]}})"));
+  return *std::move(parsed);
+}
+
+// `clusters` RayClusters of a head and two workers are created at once; the operator is killed
+// after `kill_after` calls (0: never) and started again. Returns what is there in the end, one line
+// per object, free of names that are drawn by chance.
+std::vector<std::string> EndStateOfCreation(int clusters, int64_t kill_after, uint64_t seed) {
+  RayWorld::Options options;
+  options.seed = seed;
+  bool dead = false;
+  int64_t calls = 0;
+  options.life.seed = seed;
+  options.life.intercept = [&](http::Request request,
+                               const InlineTransport::Next& forward) -> InlineTransport::Answer {
+    if (dead) return absl::UnavailableError("the process has ended");
+    InlineTransport::Answer answer = forward(std::move(request));
+    dead = kill_after > 0 && ++calls == kill_after;
+    if (dead) return absl::UnavailableError("the process has ended");
+    return answer;
+  };
+  RayWorld world(std::move(options));
+  world.SetAfterStep([&] {
+    if (!dead) return;
+    dead = false;
+    world.EndLife(0);
+    OperatorLife::Options life;
+    life.seed = seed + 1;
+    world.AddLife(std::move(life));
+  });
+  world.AddNamespace("fuzz");
+  for (int i = 0; i < clusters; ++i) (void)world.server().Create(SmallCluster(i));
+  world.Advance(absl::Seconds(60));
+  std::vector<std::string> lines;
+  for (const auto& [version, kind] :
+       {std::pair("v1", "Pod"), std::pair("v1", "Service"), std::pair("ray.io/v1", "RayCluster")}) {
+    const auto list = world.server().List(version, kind, "fuzz");
+    if (!list.ok()) continue;
+    for (const Value& object : *list) lines.push_back(Line(object));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
 }
 
 TEST(RayFuzzTest, NothingIsFoundUnderFaults) {

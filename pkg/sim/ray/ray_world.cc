@@ -35,13 +35,20 @@ RayWorld::RayWorld(Options options)
     CHECK(extra.ok()) << extra;
   }
   if (options.start_life) AddLife(std::move(options.life));
-  Settle();
+  RunUntil(now());
 }
 
 RayWorld::~RayWorld() = default;
 
 void RayWorld::AddLife(OperatorLife::Options options) {
   lives_.push_back(std::make_unique<OperatorLife>(&clock_, &server_, std::move(options)));
+}
+
+void RayWorld::AddNamespace(const std::string& name) {
+  (void)server_.Create(
+      Value::MakeObject({{"apiVersion", "v1"},
+                         {"kind", "Namespace"},
+                         {"metadata", Value::MakeObject({{"name", Value(name)}})}}));
 }
 
 bool RayWorld::StepOnce() {

@@ -33,8 +33,6 @@ class RayWorld {
   // Called after everything that one life has done at a time.
   void SetAfterStep(std::function<void()> after) { after_step_ = std::move(after); }
 
-  // Runs what is due now, and what follows from it at once.
-  void Settle() { RunUntil(now()); }
   // Moves virtual time, running everything that is due in its order.
   void Advance(absl::Duration d);
 
@@ -44,6 +42,8 @@ class RayWorld {
   void EndLife(size_t i) { lives_.erase(lives_.begin() + static_cast<std::ptrdiff_t>(i)); }
   size_t lives() const { return lives_.size(); }
   OperatorLife& life(size_t i = 0) { return *lives_[i]; }
+
+  void AddNamespace(const std::string& name);
 
   apiserver::ApiServer& server() { return server_; }
   util::FakeClock& clock() { return clock_; }
