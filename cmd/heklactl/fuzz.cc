@@ -57,25 +57,60 @@ void Print(const std::vector<std::string>& trail, const std::vector<sim::Violati
   if (!violations.empty()) std::cout << "again: " << again << "\n";
 }
 
-int RunRay(const FuzzFlags& flags) {
-  int64_t steps = 0, faults = 0, pods = 0, reconciles = 0, failed = 0;
+// What one seed led to.
+struct SeedRun {
+  std::vector<std::string> trail;
+  std::vector<sim::Violation> violations;
+  std::string again;  // the line that repeats it
+  std::vector<std::pair<const char*, int64_t>> counts;
+};
+
+SeedRun RunScheduler(uint64_t seed, const FuzzFlags& flags) {
+  sim::FuzzOptions options;
+  options.seed = seed;
+  options.steps = flags.steps;
+  options.faults = !flags.no_faults;
+  sim::FuzzOutcome outcome = sim::RunFuzz(options);
+  return {std::move(outcome.trail),
+          std::move(outcome.violations),
+          sim::Reproduction(options),
+          {{"steps", outcome.steps},
+           {"cycles", outcome.cycles},
+           {"bindings", outcome.bindings},
+           {"faults", outcome.faults}}};
+}
+
+SeedRun RunRay(uint64_t seed, const FuzzFlags& flags) {
+  sim::RayFuzzOptions options;
+  options.seed = seed;
+  options.actions = flags.steps;
+  options.faults = !flags.no_faults;
+  sim::RayFuzzOutcome outcome = sim::RunRayFuzz(options);
+  return {std::move(outcome.trail),
+          std::move(outcome.violations),
+          sim::RayReproduction(options),
+          {{"steps", outcome.steps},
+           {"reconciles", outcome.reconciles},
+           {"pods", outcome.pods},
+           {"faults", outcome.faults}}};
+}
+
+int RunSeeds(const FuzzFlags& flags) {
+  std::vector<std::pair<const char*, int64_t>> sums;
+  int64_t failed = 0;
   const absl::Time start = absl::Now();
   for (uint64_t seed = flags.first; seed <= flags.last; ++seed) {
-    sim::RayFuzzOptions options;
-    options.seed = seed;
-    options.actions = flags.steps;
-    options.faults = !flags.no_faults;
-    const sim::RayFuzzOutcome outcome = sim::RunRayFuzz(options);
-    Print(outcome.trail, outcome.violations, sim::RayReproduction(options), flags.trail);
-    steps += outcome.steps;
-    faults += outcome.faults;
-    pods += outcome.pods;
-    reconciles += outcome.reconciles;
-    failed += outcome.violations.empty() ? 0 : 1;
+    const SeedRun run = flags.ray ? RunRay(seed, flags) : RunScheduler(seed, flags);
+    Print(run.trail, run.violations, run.again, flags.trail);
+    sums.resize(run.counts.size());
+    for (size_t i = 0; i < sums.size(); ++i) {
+      sums[i] = {run.counts[i].first, sums[i].second + run.counts[i].second};
+    }
+    failed += run.violations.empty() ? 0 : 1;
   }
-  std::cout << flags.last - flags.first + 1 << " seeds, " << steps << " steps, " << reconciles
-            << " reconciles, " << pods << " pods, " << faults << " faults in "
-            << absl::ToDoubleSeconds(absl::Now() - start) << " s: " << failed
+  std::cout << flags.last - flags.first + 1 << " seeds";
+  for (const auto& [what, sum] : sums) std::cout << ", " << sum << " " << what;
+  std::cout << " in " << absl::ToDoubleSeconds(absl::Now() - start) << " s: " << failed
             << " seeds with findings\n";
   return failed == 0 ? 0 : 1;
 }
@@ -103,27 +138,7 @@ int RunFuzz(const Arguments& arguments) {
   }
   if (set.Given("v")) flags.log.min_severity = 0;
   util::StartLogging("heklactl", flags.log);
-  if (flags.ray) return RunRay(flags);
-  int64_t steps = 0, faults = 0, bindings = 0, cycles = 0, failed = 0;
-  const absl::Time start = absl::Now();
-  for (uint64_t seed = flags.first; seed <= flags.last; ++seed) {
-    sim::FuzzOptions options;
-    options.seed = seed;
-    options.steps = flags.steps;
-    options.faults = !flags.no_faults;
-    const sim::FuzzOutcome outcome = sim::RunFuzz(options);
-    Print(outcome.trail, outcome.violations, sim::Reproduction(options), flags.trail);
-    steps += outcome.steps;
-    faults += outcome.faults;
-    bindings += outcome.bindings;
-    cycles += outcome.cycles;
-    failed += outcome.violations.empty() ? 0 : 1;
-  }
-  std::cout << flags.last - flags.first + 1 << " seeds, " << steps << " steps, " << cycles
-            << " cycles, " << bindings << " bindings, " << faults << " faults in "
-            << absl::ToDoubleSeconds(absl::Now() - start) << " s: " << failed
-            << " seeds with findings\n";
-  return failed == 0 ? 0 : 1;
+  return RunSeeds(flags);
 }
 
 }  // namespace hekla::cmd::heklactl
