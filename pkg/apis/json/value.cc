@@ -194,6 +194,25 @@ absl::StatusOr<Value> ParseInto(absl::string_view text, std::vector<std::string>
 
 }  // namespace
 
+Value::Value() : data_(nullptr) {}
+Value::~Value() = default;
+Value::Value(const Value& other) = default;
+Value& Value::operator=(const Value& other) = default;
+Value::Value(std::nullptr_t) : data_(nullptr) {}
+Value::Value(bool b) : data_(b) {}
+Value::Value(int i) : data_(static_cast<int64_t>(i)) {}
+Value::Value(unsigned i) : data_(static_cast<int64_t>(i)) {}
+Value::Value(long i) : data_(static_cast<int64_t>(i)) {}
+Value::Value(long long i) : data_(static_cast<int64_t>(i)) {}
+Value::Value(unsigned long i) : data_(static_cast<int64_t>(i)) {}
+Value::Value(double d) : data_(d) {}
+Value::Value(std::string s) : data_(std::move(s)) {}
+Value::Value(absl::string_view s) : data_(std::string(s.data(), s.size())) {}
+Value::Value(const char* s) : data_(std::string(s)) {}
+Value::Value(Data data) : data_(std::move(data)) {}
+
+Value Value::MakeArray() { return Value(Data(Array())); }
+Value Value::MakeArray(Array items) { return Value(Data(std::move(items))); }
 Value Value::MakeObject() { return Value(Data(Object())); }
 
 Value Value::MakeObject(std::initializer_list<std::pair<absl::string_view, Value>> members) {

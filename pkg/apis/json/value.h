@@ -26,20 +26,25 @@ class Value {
   using Object = std::vector<Member>;
   enum class Kind : uint8_t { kNull, kBool, kInt, kDouble, kString, kArray, kObject };
 
-  Value() = default;
-  Value(std::nullptr_t) {}                                                // NOLINT
-  Value(bool b) : data_(b) {}                                             // NOLINT
-  Value(int i) : data_(static_cast<int64_t>(i)) {}                        // NOLINT
-  Value(unsigned i) : data_(static_cast<int64_t>(i)) {}                   // NOLINT
-  Value(long i) : data_(static_cast<int64_t>(i)) {}                       // NOLINT
-  Value(long long i) : data_(static_cast<int64_t>(i)) {}                  // NOLINT
-  Value(unsigned long i) : data_(static_cast<int64_t>(i)) {}              // NOLINT
-  Value(double d) : data_(d) {}                                           // NOLINT
-  Value(std::string s) : data_(std::move(s)) {}                           // NOLINT
-  Value(absl::string_view s) : data_(std::string(s.data(), s.size())) {}  // NOLINT
-  Value(const char* s) : data_(std::string(s)) {}                         // NOLINT
-  static Value MakeArray() { return Value(Data(Array())); }
-  static Value MakeArray(Array items) { return Value(Data(std::move(items))); }
+  Value();
+  ~Value();
+  Value(const Value& other);
+  Value& operator=(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(Value&& other) noexcept;
+  Value(std::nullptr_t);       // NOLINT
+  Value(bool b);               // NOLINT
+  Value(int i);                // NOLINT
+  Value(unsigned i);           // NOLINT
+  Value(long i);               // NOLINT
+  Value(long long i);          // NOLINT
+  Value(unsigned long i);      // NOLINT
+  Value(double d);             // NOLINT
+  Value(std::string s);        // NOLINT
+  Value(absl::string_view s);  // NOLINT
+  Value(const char* s);        // NOLINT
+  static Value MakeArray();
+  static Value MakeArray(Array items);
   static Value MakeObject();
   static Value MakeObject(std::initializer_list<std::pair<absl::string_view, Value>> members);
 
@@ -77,7 +82,7 @@ class Value {
   // The member's value, appended as null where it is missing. A null value becomes an object first.
   Value& operator[](absl::string_view key);
   // Sets or replaces one member.
-  void Set(absl::string_view key, Value value) { (*this)[key] = std::move(value); }
+  void Set(absl::string_view key, Value value);
   // Makes or reuses objects along the path and returns the last.
   Value& Ensure(std::initializer_list<absl::string_view> path);
   // Returns whether there was such a member.
@@ -97,14 +102,20 @@ class Value {
 
  private:
   using Data = std::variant<std::nullptr_t, bool, int64_t, double, std::string, Array, Object>;
-  explicit Value(Data data) : data_(std::move(data)) {}
-  Data data_ = nullptr;
+  explicit Value(Data data);
+  // An object's members are complete only below this class: whatever makes, moves or ends `data_`
+  // is defined after them, the costly part in value.cc.
+  Data data_;
 };
 
 struct Member {
   std::string key;
   Value value;
 };
+
+inline Value::Value(Value&& other) noexcept = default;
+inline Value& Value::operator=(Value&& other) noexcept = default;
+inline void Value::Set(absl::string_view key, Value value) { (*this)[key] = std::move(value); }
 
 bool operator==(const Member& a, const Member& b);
 
