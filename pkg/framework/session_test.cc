@@ -7,6 +7,7 @@
 #include "pkg/framework/task_order.h"
 #include "pkg/framework/testing/session_world.h"
 #include "pkg/framework/tries.h"
+#include "pkg/framework/victim_order.h"
 
 namespace hekla::framework {
 namespace {
@@ -347,6 +348,33 @@ TEST(OrderTest, NamesWithAndWithoutIndexMix) {
   SortTasks(w.session(), absl::MakeSpan(sorted));
   EXPECT_EQ(sorted, wanted);
   SortTasks(w.session(), absl::MakeSpan(sorted));
+  EXPECT_EQ(sorted, wanted);
+}
+
+// The same names spread over two jobs of one queue, a job of a younger queue and a pod without job.
+TEST(OrderTest, VictimsGoWithoutJobThenByQueueThenLastTaskFirst) {
+  SessionWorld w;
+  for (const char* queue : {"default", "younger"}) w.world.AddQueue(queue);
+  for (const char* job : {"a", "b"}) w.world.AddJob(job, 1);
+  w.world.AddJob("c", 1, "younger");
+  std::vector<TaskId> t;
+  const auto add = [&](const char* name, const char* job) {
+    t.push_back(w.world.AddPod({.name = name, .job = job}));
+  };
+  add("train-w-9", "a");
+  add("web", "b");
+  add("train-w-7", "b");
+  add("train-w-8", "a");
+  add("api", "a");
+  add("other", "c");
+  add("bare", "");
+  const TaskId preemptor = w.world.AddPod({.name = "preemptor", .job = "b"});
+  const std::vector<TaskId> wanted = {t[6], t[5], t[4], t[0], t[3], t[1], t[2]};
+  std::vector<TaskId> sorted = t;
+  SortVictims(w.session(), preemptor, absl::MakeSpan(sorted));
+  EXPECT_EQ(sorted, wanted);
+  std::reverse(sorted.begin(), sorted.end());
+  SortVictims(w.session(), preemptor, absl::MakeSpan(sorted));
   EXPECT_EQ(sorted, wanted);
 }
 

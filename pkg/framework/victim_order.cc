@@ -1,24 +1,59 @@
 #include "pkg/framework/victim_order.h"
 
-namespace hekla::framework {
+#include <algorithm>
 
-bool VictimBefore(Session& session, model::TaskId preemptor, model::TaskId l, model::TaskId r) {
-  const model::Tables& t = session.tables();
-  const model::JobId left = t.tasks.job[l], right = t.tasks.job[r];
-  const auto queue_of = [&](model::JobId job) {
-    return job.valid() ? t.jobs.queue[job] : model::QueueId();
-  };
-  const model::QueueId left_queue = queue_of(left), right_queue = queue_of(right);
-  if (left == right) return session.TaskBefore(r, l);
-  if (left_queue.valid() != right_queue.valid()) return !left_queue.valid();
-  if (!left_queue.valid()) return session.TaskBefore(r, l);
-  const model::QueueId own = queue_of(t.tasks.job[preemptor]);
-  if (!own.valid() || left_queue == right_queue) {
-    const int order = session.points().job_order(left, right);
-    return order != 0 ? order > 0 : session.TaskBefore(r, l);
+#include "pkg/framework/task_order.h"
+
+namespace hekla::framework {
+namespace {
+
+using model::JobId;
+using model::QueueId;
+using model::TaskId;
+
+// What queues and jobs say of two victims; tasks are compared only where they say nothing.
+class VictimRank {
+ public:
+  VictimRank(Session& session, TaskId preemptor)
+      : session_(session), tables_(session.tables()), own_(QueueOf(tables_.tasks.job[preemptor])) {}
+
+  // Below 0: `l` is evicted first.
+  int operator()(TaskId l, TaskId r) const {
+    const JobId left = tables_.tasks.job[l], right = tables_.tasks.job[r];
+    if (left == right) return 0;
+    const QueueId left_queue = QueueOf(left), right_queue = QueueOf(right);
+    if (left_queue.valid() != right_queue.valid()) return left_queue.valid() ? 1 : -1;
+    if (!left_queue.valid()) return 0;
+    if (!own_.valid() || left_queue == right_queue) {
+      return -session_.points().job_order(left, right);
+    }
+    const int order = session_.points().victim_queue_order(left_queue, right_queue, own_);
+    if (order != 0) return order;
+    return session_.QueueBefore(right_queue, left_queue) ? -1 : 1;
   }
-  const int order = session.points().victim_queue_order(left_queue, right_queue, own);
-  return order != 0 ? order < 0 : session.QueueBefore(right_queue, left_queue);
+
+ private:
+  QueueId QueueOf(JobId job) const { return job.valid() ? tables_.jobs.queue[job] : QueueId(); }
+
+  Session& session_;
+  const model::Tables& tables_;
+  const QueueId own_;
+};
+
+}  // namespace
+
+void SortVictims(Session& session, TaskId preemptor, absl::Span<TaskId> victims) {
+  const VictimRank rank(session, preemptor);
+  std::stable_sort(victims.begin(), victims.end(),
+                   [&](TaskId l, TaskId r) { return rank(l, r) < 0; });
+  for (size_t begin = 0; begin < victims.size();) {
+    size_t end = begin + 1;
+    while (end < victims.size() && rank(victims[begin], victims[end]) == 0) ++end;
+    const absl::Span<TaskId> equals = victims.subspan(begin, end - begin);
+    SortTasks(session, equals);
+    std::reverse(equals.begin(), equals.end());
+    begin = end;
+  }
 }
 
 }  // namespace hekla::framework

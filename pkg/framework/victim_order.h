@@ -1,13 +1,14 @@
 #pragma once
 
+#include "absl/types/span.h"
 #include "pkg/framework/session.h"
 
 namespace hekla::framework {
 
-// Whether victim `l` is evicted before `r` for a preemptor: inside a job the task that sorts later;
-// inside a queue a task of the job that sorts later; between queues what VictimQueueOrder says,
-// else the queue that sorts later. Victims without a job go first.
-// Source: spec scheduler-actions 1.7, scheduler-core 7.1.
-bool VictimBefore(Session& session, model::TaskId preemptor, model::TaskId l, model::TaskId r);
+// Sorts victims so that the first is evicted first for a preemptor. Victims without a job or queue
+// go first; between queues VictimQueueOrder decides, else the queue that sorts later goes first;
+// inside a queue the job that sorts later; inside jobs of one rank the task that sorts later
+// (SortTasks). Source: spec scheduler-actions 1.7, scheduler-core 7.1.
+void SortVictims(Session& session, model::TaskId preemptor, absl::Span<model::TaskId> victims);
 
 }  // namespace hekla::framework

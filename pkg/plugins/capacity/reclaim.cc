@@ -86,9 +86,7 @@ VictimAnswer CapacityPlugin::Reclaimable(TaskId reclaimer, TaskSpan candidates) 
   const QueueId own = view_->jobs.queue[job];
   if (!attributes_.Has(own)) return answer;
   std::vector<TaskId> order(candidates.begin(), candidates.end());
-  std::stable_sort(order.begin(), order.end(), [&](TaskId l, TaskId r) {
-    return framework::VictimBefore(*session_, reclaimer, l, r);
-  });
+  framework::SortVictims(*session_, reclaimer, absl::MakeSpan(order));
   Reclaim reclaim(*this);
   const Amounts wanted = reclaim.RequestOf(reclaimer);
   const bool own_immediate = reclaim.IsImmediate(own, wanted);

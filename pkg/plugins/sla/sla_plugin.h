@@ -21,6 +21,8 @@ class SlaPlugin final : public framework::Plugin {
   explicit SlaPlugin(const framework::Arguments& arguments);
 
   void OnSessionOpen(framework::SessionBuilder& session) override;
+  // A job's time runs out without any change to the cluster.
+  bool DependsOnTime() const override { return true; }
 
   int JobOrder(model::JobId a, model::JobId b);
   // Permits a job whose time is up; has no say about others.

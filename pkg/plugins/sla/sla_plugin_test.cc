@@ -65,6 +65,21 @@ TEST_F(SlaPluginTest, AJobWhoseTimeIsUpIsAdmittedWithoutAskingLaterTiers) {
       });
 }
 
+// Nothing but the time changes between the cycles: the group asks for more than overcommit admits.
+TEST_F(SlaPluginTest, ARefusedJobIsAskedAgainWhenItsTimeIsUp) {
+  Group("late", 0, "1h");
+  const auto is_admitted = [&] {
+    return world_.tables().jobs.phase[FindJob("late")] == model::PodGroupPhase::kInqueue;
+  };
+  Run("- plugins:\n  - name: sla\n- plugins:\n  - name: overcommit\n", nullptr);
+  EXPECT_FALSE(is_admitted());
+  world_.Run();
+  EXPECT_FALSE(is_admitted());
+  world_.clock().Advance(absl::Hours(2));
+  world_.Run();
+  EXPECT_TRUE(is_admitted());
+}
+
 TEST_F(SlaPluginTest, ARejectionInItsOwnTierStands) {
   Group("late", 0, "1h");
   world_.clock().Advance(absl::Hours(2));
