@@ -13,6 +13,10 @@ if(HEKLA_SANITIZE)
   endif()
 endif()
 
+if(HEKLA_LIBFUZZER)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # counts which branches an input reaches
+endif()
+
 if(HEKLA_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-fpch-preprocess)  # what ccache needs to see through a precompiled header
 endif()
