@@ -25,7 +25,8 @@ endif()
 # Precompiled headers: one for all libraries and programs, one for test programs, whose compiler
 # options differ. A target with options of its own goes without.
 if(HEKLA_PCH)
-  file(WRITE ${CMAKE_BINARY_DIR}/pch.cc "")
+  # Written once: a newer file would make every configuration a build of everything.
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pch.cc CONTENT "")
   add_library(hekla_pch OBJECT ${CMAKE_BINARY_DIR}/pch.cc)
   target_link_libraries(hekla_pch PRIVATE hekla::base)
   target_precompile_headers(hekla_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
