@@ -3,8 +3,8 @@
 # and again: says nothing and changes nothing when nothing is missing.
 # usage: scripts/setup.sh [--check | --e2e]
 #   --check   only say what is missing (exit 1 if anything is)
-#   --e2e     also the official clients of Python and (where Go is found) Go, into build/e2e;
-#             without them their tests are left out
+#   --e2e     also clang with libFuzzer, and the official clients of Python and (where Go is found) Go, into
+#             build/e2e; without them their tests are left out
 set -euo pipefail
 
 # Programs and the packages that bring them; taken from wherever the machine has them.
@@ -19,6 +19,10 @@ libraries=(
 # Good to have: without them the build is slower or a check says that it was left out.
 optional=(ccache:ccache clang-format-14:clang-format-14 mold:mold)
 optional_libraries=(libbenchmark-dev)
+if [ "${1:-}" = --e2e ]; then
+  optional+=(clang++-14:clang-14)
+  optional_libraries+=(libclang-rt-14-dev)
+fi
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 

@@ -2,13 +2,14 @@
 # Builds everything and runs the tests.
 # usage: scripts/test.sh [--sanitize | --ci]
 #   (nothing)    all tests under the preset dev
-#   --sanitize   also all tests under asan (address, undefined) and tsan (thread)
-#   --ci         as many random clusters as CI asks for, and the engine and all scenarios under asan
+#   --sanitize   also all tests under asan (address, undefined) and tsan (thread), and libFuzzer
+#   --ci         as many random clusters as CI asks for, all unit tests and scenarios also under asan, and
+#                libFuzzer; the sanitized builds leave the other tests out
 # The last lines are ctest's own closing lines of each run. Exit code 0: everything passed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-usage() { sed -n '2,7s/^# \{0,1\}//p' "$0"; }
+usage() { sed -n '2,8s/^# \{0,1\}//p' "$0"; }
 
 mode=""
 case "${1:-}" in
@@ -23,7 +24,6 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=${CCACHE_SLOPPIN
 scripts/setup.sh ${mode:+--e2e}
 
 jobs=$(nproc)
-targets=()  # empty: all
 closings=()
 failed=0
 
@@ -33,10 +33,18 @@ run() {  # preset [ctest arguments]: a failure is remembered, the other runs sti
   echo "== $preset: build"
   mkdir -p "build/$preset"
   cmake --preset "$preset" >"$log" 2>&1 || { cat "$log"; exit 1; }
-  cmake --build --preset "$preset" ${targets:+--target "${targets[@]}"}
+  cmake --build --preset "$preset"
   echo "== $preset: tests"
   ctest --preset "$preset" -j "$jobs" "$@" 2>&1 | tee "$log" || failed=1
   closings+=("$preset" "$log")
+}
+
+run_libfuzzer() {  # 20 seconds a target, guided by coverage
+  if command -v clang++-14 >/dev/null 2>&1; then
+    run fuzz
+  else
+    echo "== fuzz: left out, there is no clang++-14 (scripts/setup.sh --e2e could not install it)"
+  fi
 }
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1}
@@ -51,11 +59,11 @@ case $mode in
   --sanitize)
     run asan
     run tsan
+    run_libfuzzer
     ;;
   --ci)
-    # Everything takes too long to compile a second time for CI.
-    targets=(model_test framework_test actions_test scenario_test)
-    run asan -R "^($(IFS='|'; echo "${targets[*]}"))$"
+    run asan -L 'unit|scenario'
+    run_libfuzzer
     ;;
 esac
 
