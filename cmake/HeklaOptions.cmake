@@ -11,6 +11,9 @@ if(HEKLA_SANITIZE)
     # the address sanitizer too, and the machine allows unaligned access.
     add_compile_options(-fno-sanitize=null,alignment,object-size,vptr)
   endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options(-fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/asan/ignored.txt)
+  endif()
 endif()
 
 if(HEKLA_LIBFUZZER)

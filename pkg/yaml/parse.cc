@@ -2,6 +2,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <istream>
 #include <streambuf>
 #include <string>
@@ -9,8 +10,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "pkg/util/status_macros.h"
+#include "pkg/util/utf8.h"
 #include "pkg/yaml/scalar.h"
 #include "pkg/yaml/yaml.h"
 
@@ -22,6 +25,8 @@ using apis::json::Value;
 
 constexpr size_t kMaxDepth = 200;
 constexpr size_t kMaxAliasValues = 200000;
+// Byte order marks of UTF-16 and UTF-32.
+constexpr absl::string_view kWideMarks[] = {"\xFE\xFF", "\xFF\xFE", {"\0\0\xFE\xFF", 4}};
 
 // Carries a finding of ours through yaml-cpp's parser; caught in ParseAll.
 struct Finding {
@@ -228,9 +233,23 @@ absl::Status ErrorAt(Position at, absl::string_view text) {
       absl::StrCat("line ", at.line, ", column ", at.column, ": ", text));
 }
 
+// yaml-cpp recodes UTF-16 and UTF-32 that say so at their start, and hands other bytes on unseen.
+absl::Status CheckEncoding(absl::string_view text) {
+  for (const absl::string_view mark : kWideMarks) {
+    if (absl::StartsWith(text, mark)) return absl::OkStatus();
+  }
+  const absl::string_view valid = text.substr(0, util::ValidUtf8Prefix(text));
+  if (valid.size() == text.size()) return absl::OkStatus();
+  const size_t line_start = valid.rfind('\n') + 1;  // npos + 1 = 0
+  return ErrorAt({.line = static_cast<int>(std::count(valid.begin(), valid.end(), '\n')) + 1,
+                  .column = static_cast<int>(valid.size() - line_start) + 1},
+                 "not UTF-8");
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Document>> ParseAll(absl::string_view text) {
+  HEKLA_RETURN_IF_ERROR(CheckEncoding(text));
   ViewBuffer buffer(text);
   std::istream input(&buffer);
   Builder builder;

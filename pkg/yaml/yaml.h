@@ -58,7 +58,8 @@ struct Document {
 // All documents of `text`, in order, the empty ones included. No text at all: no document.
 // Errors: kInvalidArgument with line and column: malformed YAML, a key given twice, an alias
 //         without anchor, more than 200 levels, aliases that grow beyond 200,000 values, a number
-//         JSON cannot hold (.inf, .nan).
+//         JSON cannot hold (.inf, .nan), bytes that are neither UTF-8 nor marked as UTF-16 or
+//         UTF-32.
 absl::StatusOr<std::vector<Document>> ParseAll(absl::string_view text);
 
 // The one document of `text` (the first that is not empty); null where there is none.

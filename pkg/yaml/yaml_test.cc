@@ -112,6 +112,15 @@ TEST(YamlParseTest, HostileInputIsRefused) {
   EXPECT_THAT(ToJson(bomb), ::testing::HasSubstr("too many values"));
 }
 
+TEST(YamlParseTest, WhatIsNoUnicodeIsRefused) {
+  EXPECT_THAT(ParseAll("a: 1\nb: \"x\xFF\"\n"),
+              StatusIs(absl::StatusCode::kInvalidArgument, "line 2, column 6: not UTF-8"));
+  // A later document that would read as UTF-16 once it is dumped as the first.
+  EXPECT_THAT(ParseAll("{a: 1}\n\xFE\xFF\xFF\xF7"),
+              StatusIs(absl::StatusCode::kInvalidArgument, "line 2, column 1: not UTF-8"));
+  EXPECT_EQ(ToJson(absl::string_view("\xFE\xFF\0a\0:\0 \0b", 10)), R"({"a":"b"})");
+}
+
 TEST(YamlPositionTest, KeysAndItemsAreFound) {
   absl::StatusOr<Document> document = ParseOne(
       "actions: \"enqueue\"\n"

@@ -2,6 +2,7 @@
 // Both are written to fuzz-corpus/<program> below the current folder, where libFuzzer also keeps the
 // inputs that reached new code, so that a second run goes on from them.
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -37,7 +38,10 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   std::ofstream words(dictionary);
   for (const std::string& word : FuzzWords()) words << Quoted(word);
   arguments.push_back(absl::StrCat("-dict=", dictionary.string()));
-  arguments.push_back(folder.string());
+  // Inputs that were named are replayed; without any the corpus is explored.
+  const bool named = std::any_of(arguments.begin() + 1, arguments.end(),
+                                 [](const std::string& a) { return a.front() != '-'; });
+  if (!named) arguments.push_back(folder.string());
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   *argc = static_cast<int>(pointers.size());
   pointers.push_back(nullptr);
