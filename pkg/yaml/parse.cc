@@ -10,7 +10,6 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "pkg/util/status_macros.h"
 #include "pkg/util/utf8.h"
@@ -25,8 +24,6 @@ using apis::json::Value;
 
 constexpr size_t kMaxDepth = 200;
 constexpr size_t kMaxAliasValues = 200000;
-// Byte order marks of UTF-16 and UTF-32.
-constexpr absl::string_view kWideMarks[] = {"\xFE\xFF", "\xFF\xFE", {"\0\0\xFE\xFF", 4}};
 
 // Carries a finding of ours through yaml-cpp's parser; caught in ParseAll.
 struct Finding {
@@ -233,17 +230,16 @@ absl::Status ErrorAt(Position at, absl::string_view text) {
       absl::StrCat("line ", at.line, ", column ", at.column, ": ", text));
 }
 
-// yaml-cpp recodes UTF-16 and UTF-32 that say so at their start, and hands other bytes on unseen.
+// yaml-cpp hands on bytes that are no UTF-8, and takes some texts with NUL bytes for UTF-16 or
+// UTF-32.
 absl::Status CheckEncoding(absl::string_view text) {
-  for (const absl::string_view mark : kWideMarks) {
-    if (absl::StartsWith(text, mark)) return absl::OkStatus();
-  }
-  const absl::string_view valid = text.substr(0, util::ValidUtf8Prefix(text));
-  if (valid.size() == text.size()) return absl::OkStatus();
-  const size_t line_start = valid.rfind('\n') + 1;  // npos + 1 = 0
-  return ErrorAt({.line = static_cast<int>(std::count(valid.begin(), valid.end(), '\n')) + 1,
-                  .column = static_cast<int>(valid.size() - line_start) + 1},
-                 "not UTF-8");
+  const size_t bad = std::min(util::ValidUtf8Prefix(text), text.find('\0'));
+  if (bad >= text.size()) return absl::OkStatus();
+  const absl::string_view good = text.substr(0, bad);
+  const size_t line_start = good.rfind('\n') + 1;  // npos + 1 = 0
+  return ErrorAt({.line = static_cast<int>(std::count(good.begin(), good.end(), '\n')) + 1,
+                  .column = static_cast<int>(bad - line_start) + 1},
+                 "not UTF-8 text");
 }
 
 }  // namespace

@@ -110,10 +110,12 @@ bool NeedsQuotes(absl::string_view text) {
   const std::optional<Value> plain = ResolvePlain(text);
   if (!plain || !plain->is_string()) return true;
   if (text.front() == ' ' || text.back() == ' ' || text == "<<" || text == "=") return true;
+  // Where a line starts with either a document does, or ends.
+  if (absl::StartsWith(text, "---") || absl::StartsWith(text, "...")) return true;
   if (absl::string_view("-?:,[]{}#&*!|>'\"%@`").find(text.front()) != absl::string_view::npos) {
     // A dash, question mark or colon is an indicator only before a blank or alone.
     const bool soft = text.front() == '-' || text.front() == '?' || text.front() == ':';
-    if (!soft || text.size() == 1 || text[1] == ' ' || text == "---") return true;
+    if (!soft || text.size() == 1 || text[1] == ' ') return true;
   }
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);

@@ -112,13 +112,20 @@ TEST(YamlParseTest, HostileInputIsRefused) {
   EXPECT_THAT(ToJson(bomb), ::testing::HasSubstr("too many values"));
 }
 
-TEST(YamlParseTest, WhatIsNoUnicodeIsRefused) {
-  EXPECT_THAT(ParseAll("a: 1\nb: \"x\xFF\"\n"),
-              StatusIs(absl::StatusCode::kInvalidArgument, "line 2, column 6: not UTF-8"));
-  // A later document that would read as UTF-16 once it is dumped as the first.
-  EXPECT_THAT(ParseAll("{a: 1}\n\xFE\xFF\xFF\xF7"),
-              StatusIs(absl::StatusCode::kInvalidArgument, "line 2, column 1: not UTF-8"));
-  EXPECT_EQ(ToJson(absl::string_view("\xFE\xFF\0a\0:\0 \0b", 10)), R"({"a":"b"})");
+TEST(YamlParseTest, OnlyUtf8IsRead) {
+  struct Case {
+    absl::string_view text, error;
+  };
+  for (const Case& c : {Case{"a: 1\nb: \"x\xFF\"\n", "line 2, column 6: not UTF-8 text"},
+                        // Dumped as the first document it would read as UTF-16.
+                        Case{"{a: 1}\n\xFE\xFF\xFF\xF7", "line 2, column 1: not UTF-8 text"},
+                        Case{"\xFF\xFE", "line 1, column 1: not UTF-8 text"},
+                        Case{{"a\0\0\0", 4}, "line 1, column 2: not UTF-8 text"}}) {
+    EXPECT_THAT(ParseAll(c.text), StatusIs(absl::StatusCode::kInvalidArgument, c.error));
+  }
+  EXPECT_EQ(ToJson("\xEF\xBB\xBF"
+                   "a: \xC3\xA9\n"),
+            "{\"a\":\"\xC3\xA9\"}");
 }
 
 TEST(YamlPositionTest, KeysAndItemsAreFound) {
@@ -158,11 +165,11 @@ TEST(YamlDumpTest, BlockStyleWithSortedKeys) {
 
 // Random values survive Dump and ParseAll.
 Value RandomValue(util::Random& random, int depth) {
-  static const char* const kTexts[] = {"",     "yes",    "a b",    "- x",    "x: y", "12",  " lead",
-                                       "#c",   "tail ",  "l1\nl2", "l1\n",   "\tt",  "~",   "{",
-                                       "a #b", "a\n\n",  "\"q\"",  "back\\", "é",    "1e3", "<<",
-                                       "key:", "'",      "|",      "%",      "---",  "0x1", "a,b",
-                                       "null", "\nlead", "a \nb",  "?",      "? x",  "-x",  ":x"};
+  static const char* const kTexts[] = {
+      "",      "yes",  "a b", "- x", "x: y", "12",    " lead", "#c",     "tail ", "l1\nl2",
+      "l1\n",  "\tt",  "~",   "{",   "a #b", "a\n\n", "\"q\"", "back\\", "é",     "1e3",
+      "<<",    "key:", "'",   "|",   "%",    "---",   "0x1",   "a,b",    "null",  "\nlead",
+      "a \nb", "?",    "? x", "-x",  ":x",   "--- x", "...",   "...x"};
   switch (random.Below(depth > 0 ? 7 : 5)) {
     case 0:
       return Value(kTexts[random.Below(std::size(kTexts))]);
