@@ -1,6 +1,6 @@
 // Gives libFuzzer what the targets define: seeds as a folder of inputs, words as a dictionary.
-// Both are written to fuzz-corpus/<program> below the current folder, where libFuzzer also keeps the
-// inputs that reached new code, so that a second run goes on from them.
+// Both are written to fuzz-corpus/<program> below the current folder, where libFuzzer also keeps
+// the inputs that reached new code, so that a second run goes on from them.
 
 #include <algorithm>
 #include <filesystem>
