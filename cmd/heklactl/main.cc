@@ -16,6 +16,9 @@ constexpr Subcommand kSubcommands[] = {
      hekla::cmd::heklactl::RunSimulate},
     {"explain", "why a pod or PodGroup waits: from the running scheduler, or from manifests",
      hekla::cmd::heklactl::RunExplain},
+    {"hollow-nodes",
+     "nodes without machines for any API server; their pods run as far as it can see",
+     hekla::cmd::heklactl::RunHollowNodes},
     {"fuzz", "random clusters under faults in simulated time, audited after every step",
      hekla::cmd::heklactl::RunFuzz},
 };

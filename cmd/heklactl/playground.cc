@@ -1,9 +1,6 @@
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -12,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "cmd/heklactl/end_signals.h"
 #include "cmd/heklactl/hosted_cluster.h"
 #include "cmd/heklactl/hosted_operator.h"
 #include "cmd/heklactl/kubeconfig.h"
@@ -254,42 +252,29 @@ void PrintHelp(const std::string& url, const std::string& debug_url, const std::
             << std::flush;
 }
 
-// Blocks the signals that end the program, for this thread and all it starts from now on.
-sigset_t BlockEndSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  return signals;
-}
-
 int Fail(const absl::Status& status, int code) {
   std::cerr << "heklactl playground: " << status.message() << "\n";
   return code;
 }
 
 // Shows the state until a signal comes.
-void ShowUntilSignal(const sigset_t& signals, HostedCluster& cluster,
+void ShowUntilSignal(const EndSignals& signals, HostedCluster& cluster,
                      const InProcessScheduler* scheduler) {
   if (::isatty(STDOUT_FILENO) != 1) {
-    int number = 0;
-    sigwait(&signals, &number);
+    signals.Wait();
     return;
   }
   Counts counts(cluster.server());
   StatusLine line(STDOUT_FILENO);
-  const timespec pause = {.tv_sec = 0, .tv_nsec = 250 * 1000 * 1000};
   do {
     PlaygroundStatus status = counts.Now();
     if (scheduler != nullptr) scheduler->AddTo(status);
     line.Show(status);
-  } while (sigtimedwait(&signals, nullptr, &pause) < 0);
+  } while (!signals.WaitFor(absl::Milliseconds(250)));
 }
 
 int Run(const PlaygroundOptions& options) {
-  const sigset_t signals = BlockEndSignals();
+  const EndSignals signals;
   HostedCluster::Options hosted;
   hosted.port = static_cast<uint16_t>(options.port);
   hosted.token = options.token;

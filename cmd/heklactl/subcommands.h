@@ -19,6 +19,7 @@ struct Subcommand {
 
 int RunPlayground(const Arguments& arguments);
 int RunSimulate(const Arguments& arguments);
+int RunHollowNodes(const Arguments& arguments);
 int RunExplain(const Arguments& arguments);
 int RunFuzz(const Arguments& arguments);
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "pkg/apiserver/kubelet/http_api.h"
 #include "pkg/apiserver/status/api_status.h"
 #include "pkg/http/message.h"
 
@@ -18,57 +18,26 @@ absl::Status ToStatus(const http::Response& response) {
   return failure.ok() ? ApiError(*std::move(failure)) : absl::InternalError(response.body);
 }
 
-std::string PodPath(absl::string_view ns, absl::string_view name) {
-  return absl::StrCat("/api/v1/namespaces/", ns, "/pods/", name);
-}
-
 }  // namespace
 
 // The kubelet's requests, made in process along the ordinary path.
-class HollowCluster::EmbeddedApi final : public kubelet::Api {
+class HollowCluster::EmbeddedApi final : public kubelet::HttpApi {
  public:
   explicit EmbeddedApi(ApiServer& server) : server_(&server) {}
 
-  absl::Status PatchPodStatus(absl::string_view ns, absl::string_view name,
-                              const Value& patch) override {
-    return Patch(absl::StrCat(PodPath(ns, name), "/status"), patch);
-  }
-  absl::Status PatchNodeStatus(absl::string_view name, const Value& patch) override {
-    return Patch(absl::StrCat("/api/v1/nodes/", name, "/status"), patch);
-  }
-  absl::Status DeletePodNow(absl::string_view ns, absl::string_view name,
-                            absl::string_view uid) override {
-    Value options = Value::MakeObject({{"apiVersion", "v1"},
-                                       {"kind", "DeleteOptions"},
-                                       {"gracePeriodSeconds", 0},
-                                       {"preconditions", Value::MakeObject({{"uid", uid}})}});
-    return Send("DELETE", PodPath(ns, name), "application/json", options);
-  }
-  absl::Status PutNodeLease(const Value& lease) override {
-    const std::string collection = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
-    // A patch: a Lease cannot be replaced without its resource version.
-    const absl::Status patched =
-        Send("PATCH", absl::StrCat(collection, "/", lease.At("metadata").GetString("name")),
-             "application/merge-patch+json", lease);
-    if (!absl::IsNotFound(patched)) return patched;
-    return Send("POST", collection, "application/json", lease);
-  }
-
- private:
-  absl::Status Patch(std::string path, const Value& patch) {
-    return Send("PATCH", std::move(path), "application/strategic-merge-patch+json", patch);
-  }
-  absl::Status Send(absl::string_view method, std::string path, absl::string_view type,
-                    const Value& body) {
+ protected:
+  absl::Status Send(absl::string_view method, std::string path, absl::string_view content_type,
+                    const Value& body) override {
     http::Request request;
     request.method = std::string(method);
     request.target = std::move(path);
-    request.headers.Set("Content-Type", type);
+    request.headers.Set("Content-Type", content_type);
     request.headers.Set("User-Agent", "hollow-kubelet");
     request.body = apis::json::Dump(body);
     return ToStatus(server_->Call(request));
   }
 
+ private:
   ApiServer* server_;
 };
 

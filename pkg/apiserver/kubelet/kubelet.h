@@ -12,8 +12,7 @@
 
 namespace hekla::apiserver::kubelet {
 
-// What the hollow kubelet needs from an API server. The embedded server implements it in process;
-// a client of a real one can as well.
+// What the hollow kubelet needs from an API server, embedded in this process or reached over HTTP.
 // Errors: kNotFound and kAborted (conflict) are ordinary answers, others are tried again.
 class Api {
  public:
