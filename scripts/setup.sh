@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # Installs what the build, the tests and the demo need from Debian's own packages. May be run again
 # and again: says nothing and changes nothing when nothing is missing.
-# usage: scripts/setup.sh [--check | --e2e]
-#   --check   only say what is missing (exit 1 if anything is)
-#   --e2e     also clang with libFuzzer, and the official clients of Python and (where Go is found) Go, into
-#             build/e2e; without them their tests are left out
+# usage: scripts/setup.sh [--check | --e2e | --realcluster]
+#   --check         only say what is missing (exit 1 if anything is)
+#   --e2e           also clang with libFuzzer, and the official clients of Python and (where Go is
+#                   found) Go, into build/e2e; without them their tests are left out
+#   --realcluster   also etcd and, built with Go, kube-apiserver, kube-controller-manager and helm,
+#                   into build/realcluster: for scripts/test-realcluster.sh
 set -euo pipefail
 
 # Programs and the packages that bring them; taken from wherever the machine has them.
 programs=(
   g++:g++ cmake:cmake ninja:ninja-build python3:python3 git:git
-  kubectl:kubernetes-client
+  kubectl:kubernetes-client openssl:openssl
 )
 libraries=(
   libabsl-dev libboost-dev libcpprest-dev libgflags-dev libgmock-dev libgoogle-glog-dev libgtest-dev
@@ -106,5 +108,66 @@ install_e2e() {
   fi
 }
 
+# etcd is unpacked, not installed: installing would start it as a service of this machine.
+get_etcd() {  # folder
+  local folder=$1
+  if command -v etcd >/dev/null 2>&1 || [ -x "$folder/etcd" ]; then return 0; fi
+  echo "setup: getting etcd-server"
+  rm -rf "$folder/etcd-package"
+  mkdir -p "$folder/etcd-package"
+  if ! (
+    cd "$folder/etcd-package" &&
+      { apt-get -q download etcd-server || { apt update && apt-get -q download etcd-server; }; } &&
+      dpkg-deb -x etcd-server_*.deb .
+  ) >"$folder/etcd.log" 2>&1; then
+    echo "setup: the package etcd-server cannot be had:" >&2
+    tail -n 5 "$folder/etcd.log" >&2
+    return 1
+  fi
+  mv "$folder/etcd-package/usr/bin/etcd" "$folder/etcd"
+  rm -rf "$folder/etcd-package"
+}
+
+# The programs are told their versions, those of the module, at link time; helm also that of Kubernetes.
+build_tools() {  # folder source
+  local folder=$1 source=$2 begin=$SECONDS sum flags version major minor package
+  sum=$(cat "$source/go.mod" "$source/go.sum" "${BASH_SOURCE[0]}" | sha256sum)
+  if [ -x "$folder/helm" ] && [ "$(cat "$folder/tools.sum" 2>/dev/null)" = "$sum" ]; then return 0; fi
+  version=$(awk '$1 == "k8s.io/kubernetes" { print $2 }' "$source/go.mod")
+  IFS=. read -r major minor _ <<<"${version#v}"
+  flags="-s -w"
+  for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
+    flags+=" -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor"
+  done
+  for package in chartutil lint/rules; do
+    package=helm.sh/helm/v3/pkg/$package
+    flags+=" -X $package.k8sVersionMajor=$major -X $package.k8sVersionMinor=$minor"
+  done
+  flags+=" -X helm.sh/helm/v3/internal/version.version=$(awk '$1 == "helm.sh/helm/v3" { print $2 }' "$source/go.mod")"
+  echo "setup: building kube-apiserver, kube-controller-manager $version and helm, once"
+  if ! (
+    cd "$source" &&
+      CGO_ENABLED=0 nice go build -p "$(nproc)" -trimpath -ldflags "$flags" -o "$folder/" tool
+  ) >"$folder/go.log" 2>&1; then
+    echo "setup: the tools of the real control plane cannot be built:" >&2
+    tail -n 5 "$folder/go.log" >&2
+    return 1
+  fi
+  echo "$sum" >"$folder/tools.sum"
+  echo "setup: built in $((SECONDS - begin)) s"
+}
+
+install_realcluster() {
+  local root folder
+  root=$(cd "$(dirname "$0")/.." && pwd)
+  folder=$root/build/realcluster
+  mkdir -p "$folder"
+  get_etcd "$folder"
+  build_tools "$folder" "$root/test/realcluster/tools"
+}
+
 install_missing
-[ "${1:-}" != --e2e ] || install_e2e
+case "${1:-}" in
+  --e2e) install_e2e ;;
+  --realcluster) install_realcluster ;;
+esac
