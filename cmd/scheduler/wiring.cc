@@ -260,6 +260,8 @@ class Election {
     elector_->Start();
     return absl::OkStatus();
   }
+  // Any thread.
+  bool Leads() const { return elector_ != nullptr && elector_->IsLeader(); }
   // Gives the lease away and waits a little for that.
   void Stop(absl::Duration patience) {
     stopping_ = true;
@@ -344,6 +346,10 @@ absl::Status Process::MakeClient() {
   client.rest.user_agent = UserAgentOf("scheduler");
   client.rest.qps = options_.api.qps;
   client.rest.burst = options_.api.burst;
+  if (options_.leader_election.enabled) {
+    // Nothing is written before the election has begun.
+    client.rest.may_write = [this] { return election_ != nullptr && election_->Leads(); };
+  }
   HEKLA_ASSIGN_OR_RETURN(client_,
                          kube::Client::Create(config_, &io_, &background_, std::move(client)));
   return absl::OkStatus();

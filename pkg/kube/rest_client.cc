@@ -171,6 +171,9 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
 
   void SendNow(CallPtr call) {
     ++call->tries;
+    if (call->request.method != "GET" && options_.may_write != nullptr && !options_.may_write()) {
+      return Refuse(std::move(call));
+    }
     const absl::Duration timeout =
         call->request.timeout > absl::ZeroDuration() ? call->request.timeout : options_.timeout;
     const bool open = WhileOpen([&] {
@@ -179,6 +182,15 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
           [self = shared_from_this(), call](absl::StatusOr<http::Response> answer) {
             self->OnAnswer(call, std::move(answer));
           });
+    });
+    if (!open) call->done(absl::CancelledError("the client is shut down"));
+  }
+
+  void Refuse(CallPtr call) {
+    const bool open = WhileOpen([&] {
+      deps_.executor->Post([call] {
+        call->done(absl::FailedPreconditionError("this process does not lead any more"));
+      });
     });
     if (!open) call->done(absl::CancelledError("the client is shut down"));
   }

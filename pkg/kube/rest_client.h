@@ -47,6 +47,10 @@ class RestClient {
     double burst = 10;
     absl::Duration timeout = absl::Seconds(60);
     int max_retries = 10;
+    // Asked before every try of a request that is not a GET; false: it does not leave, and ends
+    // with kFailedPrecondition. A process that has lost its lease writes nothing more, whatever its
+    // timers still do. Any thread; may be null.
+    std::function<bool()> may_write = nullptr;
   };
   struct Deps {
     http::Transport* transport = nullptr;

@@ -75,6 +75,26 @@ TEST_F(RestClientTest, RetryAfterIsObeyedAndOnlyWithTheHeader) {
                        "web-1) - error from a previous attempt: "));
 }
 
+TEST_F(RestClientTest, WhoMayNotWriteOnlyReads) {
+  bool may_write = true;
+  RestClient::Options options = Unlimited();
+  options.may_write = [&may_write] { return may_write; };
+  RestClient client(deps(), options);
+  Send(client, "POST");
+  server_.Next().Answer(429, "{}", "3");
+  may_write = false;  // meanwhile
+  server_.executor.Advance(absl::Seconds(3));
+  EXPECT_TRUE(server_.Idle());
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_THAT(answers_[0], StatusIs(absl::StatusCode::kFailedPrecondition,
+                                    "this process does not lead any more"));
+  Send(client, "GET");
+  server_.Next().Answer(200, "{}");
+  server_.executor.RunReady();
+  ASSERT_EQ(answers_.size(), 1u);
+  EXPECT_TRUE(answers_[0].ok());
+}
+
 TEST_F(RestClientTest, ElevenTriesAreTheLimit) {
   RestClient client(deps(), Unlimited());
   Send(client, "GET");
