@@ -3,7 +3,7 @@
 # usage: scripts/test.sh [--sanitize | --ci]
 #   (nothing)    all tests under the preset dev
 #   --sanitize   also all tests under asan (address, undefined) and tsan (thread), and libFuzzer
-#   --ci         as many random clusters as CI asks for, all unit tests and scenarios also under asan, and
+#   --ci         as many random clusters and steps as CI asks for, all unit tests and scenarios also under asan, and
 #                libFuzzer; the sanitized builds leave the other tests out
 # The last lines are ctest's own closing lines of each run. Exit code 0: everything passed.
 set -euo pipefail
@@ -51,8 +51,12 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1}
 
-# Four entries of reference_test share them; CI compares 10,000.
-[ "$mode" = --ci ] || export HEKLA_PROPERTY_CLUSTERS=${HEKLA_PROPERTY_CLUSTERS:-500}
+# Four entries of reference_test share the clusters, of which CI compares 10,000; two of simulation_test
+# run as many steps each, of which CI runs 260,000.
+if [ "$mode" != --ci ]; then
+  export HEKLA_PROPERTY_CLUSTERS=${HEKLA_PROPERTY_CLUSTERS:-500}
+  export HEKLA_SIMULATION_STEPS=${HEKLA_SIMULATION_STEPS:-4000}
+fi
 
 run dev
 case $mode in

@@ -1,6 +1,8 @@
 #include "pkg/sim/fuzz.h"
 
+#include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -8,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "cmd/heklactl/subcommands.h"
 #include "pkg/sim/ray/ray_fuzz.h"
+#include "pkg/sim/shrink.h"
 #include "pkg/util/flag_set.h"
 #include "pkg/util/logging.h"
 
@@ -20,6 +23,9 @@ struct FuzzFlags {
   bool no_faults = false;
   bool trail = false;
   bool ray = false;
+  int shrink_runs = 500;
+  std::string replay;
+  std::string output_dir = ".";
   util::LogOptions log;
 };
 
@@ -41,6 +47,10 @@ void Add(util::FlagSet& set, FuzzFlags& flags) {
   set.Int("steps", &flags.steps, "Steps of each run.");
   set.Bool("no-faults", &flags.no_faults, "A well-behaved network and no restarts.");
   set.Bool("ray", &flags.ray, "RayClusters and the Ray operator in place of the scheduler.");
+  set.Int("shrink-runs", &flags.shrink_runs,
+          "Most runs to shrink the first failing seed's script with; 0: do not. Not with --ray.");
+  set.String("output-dir", &flags.output_dir, "Where a failing seed's shrunk script is written.");
+  set.String("replay", &flags.replay, "Play this script in place of seeds.");
   set.Bool("trail", &flags.trail, "Print what was done in each run.");
   util::AddLogFlags(set, &flags.log);
 }
@@ -77,7 +87,8 @@ SeedRun RunScheduler(uint64_t seed, const FuzzFlags& flags) {
           {{"steps", outcome.steps},
            {"cycles", outcome.cycles},
            {"bindings", outcome.bindings},
-           {"faults", outcome.faults}}};
+           {"faults", outcome.faults},
+           {"changes of the leader", outcome.leaders}}};
 }
 
 SeedRun RunRay(uint64_t seed, const FuzzFlags& flags) {
@@ -95,6 +106,53 @@ SeedRun RunRay(uint64_t seed, const FuzzFlags& flags) {
            {"faults", outcome.faults}}};
 }
 
+// Writes what is left of the failing run once everything that it does not need is left out, and
+// prints it with the line that plays it.
+void PrintShrunk(uint64_t seed, const FuzzFlags& flags) {
+  sim::FuzzOptions options;
+  options.seed = seed;
+  options.steps = flags.steps;
+  options.faults = !flags.no_faults;
+  options.record = true;
+  const sim::FuzzOutcome outcome = sim::RunFuzz(options);
+  std::cout << "shrinking a script of " << outcome.script.actions.size() << " actions and "
+            << outcome.script.placed_faults.size() << " faults" << std::endl;
+  const sim::Shrunk shrunk = sim::ShrinkFailure(outcome, flags.shrink_runs);
+  const std::string path = absl::StrCat(flags.output_dir, "/fuzz-", seed, ".script");
+  std::ofstream file(path, std::ios::binary);
+  file << shrunk.script.ToText();
+  file.close();
+  std::cout << "after " << shrunk.runs << " runs " << shrunk.script.actions.size()
+            << " actions and " << shrunk.script.placed_faults.size() << " faults are left:\n"
+            << shrunk.script.ToText();
+  if (file) {
+    std::cout << "again: heklactl fuzz --replay " << path << "\n";
+  } else {
+    std::cout << "cannot write " << path << "\n";
+  }
+}
+
+int Replay(const FuzzFlags& flags) {
+  std::ifstream file(flags.replay, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) {
+    std::cerr << "heklactl fuzz: cannot read " << flags.replay << "\n";
+    return 2;
+  }
+  const absl::StatusOr<sim::Script> script = sim::Script::Parse(text.str());
+  if (!script.ok()) {
+    std::cerr << "heklactl fuzz: " << flags.replay << ": " << script.status().message() << "\n";
+    return 2;
+  }
+  const sim::FuzzOutcome outcome = sim::PlayScript(*script);
+  Print(outcome.trail, outcome.violations, absl::StrCat("heklactl fuzz --replay ", flags.replay),
+        flags.trail);
+  std::cout << outcome.steps << " steps, " << outcome.faults << " faults, "
+            << outcome.violations.size() << " findings\n";
+  return outcome.violations.empty() ? 0 : 1;
+}
+
 int RunSeeds(const FuzzFlags& flags) {
   std::vector<std::pair<const char*, int64_t>> sums;
   int64_t failed = 0;
@@ -106,7 +164,8 @@ int RunSeeds(const FuzzFlags& flags) {
     for (size_t i = 0; i < sums.size(); ++i) {
       sums[i] = {run.counts[i].first, sums[i].second + run.counts[i].second};
     }
-    failed += run.violations.empty() ? 0 : 1;
+    if (run.violations.empty()) continue;
+    if (failed++ == 0 && !flags.ray && flags.shrink_runs > 0) PrintShrunk(seed, flags);
   }
   std::cout << flags.last - flags.first + 1 << " seeds";
   for (const auto& [what, sum] : sums) std::cout << ", " << sum << " " << what;
@@ -138,7 +197,7 @@ int RunFuzz(const Arguments& arguments) {
   }
   if (set.Given("v")) flags.log.min_severity = 0;
   util::StartLogging("heklactl", flags.log);
-  return RunSeeds(flags);
+  return flags.replay.empty() ? RunSeeds(flags) : Replay(flags);
 }
 
 }  // namespace hekla::cmd::heklactl

@@ -177,6 +177,15 @@ void SchedulerGraph::Stop(std::function<void()> done) {
   });
 }
 
+absl::Status SchedulerGraph::Reload(const std::string& text) {
+  absl::StatusOr<conf::Config> config =
+      conf::ParseConfig(text, parts_->options.config_name, parts_->Known());
+  parts_->scheduling_metrics.config_reloads.With({config.ok() ? "ok" : "failed"})->Add();
+  HEKLA_RETURN_IF_ERROR(config.status());
+  parts_->scheduler->SetConfig(*std::move(config));
+  return absl::OkStatus();
+}
+
 bool SchedulerGraph::RunOnce() { return parts_->RunOnce(); }
 bool SchedulerGraph::Ready() const { return parts_->cache->Synced(); }
 size_t SchedulerGraph::PendingWrites() const { return parts_->cache->PendingWrites(); }

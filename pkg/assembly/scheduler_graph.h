@@ -78,6 +78,11 @@ class SchedulerGraph {
   // nothing is in flight.
   void Stop(std::function<void()> done);
 
+  // Takes a configuration as if its file had been changed to this text: from the next cycle on;
+  // what cannot be used leaves the one in force as it is. On the session executor only. Errors:
+  // those of conf::ParseConfig.
+  absl::Status Reload(const std::string& text);
+
   // One cycle at once, on the caller's thread, which must be the session's. False until the initial
   // lists are complete.
   bool RunOnce();

@@ -14,21 +14,25 @@ std::string Findings(const FuzzOptions& options, const FuzzOutcome& outcome) {
   return text;
 }
 
+// More of it runs in test/simulation.
 TEST(FuzzTest, NothingIsFoundUnderFaults) {
-  int64_t faults = 0, bindings = 0;
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  FuzzOutcome sum;
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
     FuzzOptions options;
     options.seed = seed;
     options.steps = 60;
     const FuzzOutcome outcome = RunFuzz(options);
     EXPECT_EQ(Findings(options, outcome), "");
-    EXPECT_EQ(outcome.steps, 60);
-    faults += outcome.faults;
-    bindings += outcome.bindings;
+    EXPECT_GE(outcome.steps, 60);
+    sum.faults += outcome.faults;
+    sum.bindings += outcome.bindings;
+    sum.leaders += outcome.leaders;
   }
-  // The runs are worth something: calls did fail, and pods were bound all the same.
-  EXPECT_GT(faults, 500);
-  EXPECT_GT(bindings, 100);
+  // The runs are worth something: calls did fail, leaders changed, and pods were bound all the
+  // same.
+  EXPECT_GT(sum.faults, 300);
+  EXPECT_GT(sum.bindings, 100);
+  EXPECT_GT(sum.leaders, 2);
 }
 
 TEST(FuzzTest, GangsAreWholeOnAQuietNetwork) {
@@ -42,14 +46,16 @@ TEST(FuzzTest, GangsAreWholeOnAQuietNetwork) {
 }
 
 TEST(FuzzTest, TheSameSeedIsTheSameRun) {
-  FuzzOptions options;
-  options.seed = 7;
-  options.steps = 40;
-  const FuzzOutcome a = RunFuzz(options), b = RunFuzz(options);
-  EXPECT_EQ(a.trail, b.trail);
-  EXPECT_EQ(a.faults, b.faults);
-  EXPECT_EQ(a.bindings, b.bindings);
-  EXPECT_EQ(a.cycles, b.cycles);
+  for (const uint64_t seed : {7, 8}) {
+    FuzzOptions options;
+    options.seed = seed;
+    options.steps = 40;
+    const FuzzOutcome a = RunFuzz(options), b = RunFuzz(options);
+    EXPECT_EQ(a.trail, b.trail);
+    EXPECT_EQ(a.faults, b.faults);
+    EXPECT_EQ(a.bindings, b.bindings);
+    EXPECT_EQ(a.cycles, b.cycles);
+  }
 }
 
 }  // namespace

@@ -1,18 +1,21 @@
 #include "pkg/sim/fuzz_world.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
 #include "pkg/apiserver/shipped/shipped_crds.h"
-#include "pkg/framework/session.h"
+#include "pkg/util/random.h"
 
 namespace hekla::sim {
 namespace {
 
 using apis::json::Value;
+
+constexpr char kLeases[] = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+// More at one moment of virtual time is a loop without end.
+constexpr int64_t kMostStepsAtOnce = 2000000;
 
 apiserver::Options ServerOptions(const util::Clock* clock, uint64_t seed) {
   apiserver::Options options;
@@ -30,118 +33,190 @@ apiserver::kubelet::Options KubeletOptions() {
   return options;
 }
 
-Auditor::Options AuditorOptions(bool faults, const FaultPlan& plan) {
+Auditor::Options AuditorOptions(bool check_gangs) {
   Auditor::Options options;
-  options.check_gangs = !faults;
-  // A watch may lag by max_delay, break, and wait for its back-off before it resumes.
-  if (faults) options.staleness = plan.max_delay * 2 + absl::Minutes(2);
+  options.check_gangs = check_gangs;
+  options.check_arrivals = false;
   return options;
+}
+
+template <typename From>
+void Append(std::vector<Violation>& to, const From& from) {
+  to.insert(to.end(), from.begin(), from.end());
 }
 
 }  // namespace
 
-SchedulerLife::SchedulerLife(util::FakeClock* clock, apiserver::ApiServer* server, uint64_t seed,
-                             FaultPlan plan, framework::SessionObserver* observer)
-    : executor_(clock), loopback_(server, &executor_), faults_(&loopback_, &executor_, seed, plan) {
-  assembly::SchedulerGraph::Options options;
-  options.seed = seed;
-  assembly::SchedulerGraph::Deps deps;
-  deps.transport = &faults_;
-  deps.io = &executor_;
-  deps.session = &executor_;
-  deps.clock = clock;
-  deps.observer = observer;
-  auto graph = assembly::SchedulerGraph::Build(deps, std::move(options));
-  CHECK(graph.ok()) << graph.status();
-  graph_ = *std::move(graph);
-  graph_->Start();
-}
-
-SchedulerLife::~SchedulerLife() = default;
-
-// Looks at what a cycle has committed: a gang's first members may leave only with the others
-// placed.
-class FuzzWorld::GangWatch final : public framework::SessionObserver {
- public:
-  void OnBind(const framework::Session& session, model::TaskId task, model::NodeId) override {
-    const model::JobId job = session.tables().tasks.job[task];
-    if (job.valid()) bound_.insert(job.value());
-  }
-  void OnClosing(const framework::Session& session) override {
-    ++cycles_;
-    const model::JobTable& jobs = session.tables().jobs;
-    for (const uint32_t id : bound_) {
-      const model::JobId job(id);
-      const int placed =
-          jobs.counts[job].Sum(model::kReadyStatuses) + jobs.pending_best_effort[job];
-      if (placed < jobs.min_available[job]) {
-        findings_.push_back({session.now(), "gang-minimum",
-                             absl::StrCat("job ", jobs.key[job], " sent bindings with ", placed,
-                                          " of ", jobs.min_available[job], " members placed")});
-      }
-    }
-    bound_.clear();
-  }
-  const std::vector<Violation>& findings() const { return findings_; }
-  int64_t cycles() const { return cycles_; }
-
- private:
-  std::set<uint32_t> bound_;
-  std::vector<Violation> findings_;
-  int64_t cycles_ = 0;
-};
-
-FuzzWorld::FuzzWorld(uint64_t seed, bool faults, FaultPlan plan)
-    : clock_(absl::FromCivil(absl::CivilHour(2026, 1, 1, 0), absl::UTCTimeZone())),
-      server_(ServerOptions(&clock_, seed)),
-      auditor_(AuditorOptions(faults, plan)),
-      gangs_(std::make_unique<GangWatch>()),
-      plan_(plan) {
+FuzzWorld::FuzzWorld(Options options)
+    : options_(std::move(options)),
+      clock_(absl::FromCivil(absl::CivilHour(2026, 1, 1, 0), absl::UTCTimeZone())),
+      server_(ServerOptions(&clock_, options_.seed)),
+      auditor_(AuditorOptions(options_.check_gangs)),
+      decisions_(&auditor_.mirror()),
+      config_(options_.config) {
   const absl::Status loaded = apiserver::shipped::LoadCrds(server_, "scheduling.volcano.sh");
   CHECK(loaded.ok()) << loaded;
   hollow_ = std::make_unique<apiserver::hollow::HollowCluster>(server_, KubeletOptions());
-  for (const char* path : kAuditedPaths) {
-    watches_.push_back(std::make_unique<apiserver::hollow::LocalWatch>(
-        server_, path, [this](absl::string_view type, const Value& object) {
-          auditor_.Observe(type, object, clock_.Now());
-        }));
-  }
-  life_ = std::make_unique<SchedulerLife>(&clock_, &server_, seed, plan_, gangs_.get());
+  for (const char* path : kAuditedPaths) Watch(path);
+  if (options_.lives > 1) Watch(kLeases);
+  for (int i = 0; i < options_.lives; ++i) StartLife();
 }
 
 FuzzWorld::~FuzzWorld() = default;
 
-int64_t FuzzWorld::cycles() const { return gangs_->cycles(); }
-const std::vector<Violation>& FuzzWorld::decision_findings() const { return gangs_->findings(); }
+void FuzzWorld::Watch(const char* path) {
+  watches_.push_back(std::make_unique<apiserver::hollow::LocalWatch>(
+      server_, path,
+      [this](absl::string_view type, const Value& object) { Observe(type, object); }));
+}
 
-void FuzzWorld::Restart(uint64_t seed) {
-  past_faults_ += life_->faults().faults();
-  life_.reset();
-  life_ = std::make_unique<SchedulerLife>(&clock_, &server_, seed, plan_, gangs_.get());
-  Settle();
+void FuzzWorld::Observe(absl::string_view type, const Value& object) {
+  const absl::string_view kind = object.GetString("kind");
+  if (kind == "Lease") {
+    std::string holder(object.At("spec").GetString("holderIdentity"));
+    if (holder == leader_) return;
+    leader_ = std::move(holder);
+    ++leaders_;
+    decisions_.Abandon();
+    return;
+  }
+  auditor_.Observe(type, object, now());
+  if (kind != "Pod") return;
+  const std::string uid(object.At("metadata").GetString("uid"));
+  decisions_.Observe(type, uid, now());
+  if (type != "DELETED") return;
+  for (const auto& life : lives_) life->bindings().Forget(uid);
+}
+
+void FuzzWorld::StartLife() {
+  SchedulerLife::Deps deps;
+  deps.clock = &clock_;
+  deps.server = &server_;
+  deps.book = options_.book;
+  deps.decisions = &decisions_;
+  deps.mirror = &auditor_.mirror();
+  deps.holds_lease = [this](const std::string& identity) {
+    return identity.empty() || identity == leader_;
+  };
+  SchedulerLife::Options life;
+  ++next_life_;
+  life.seed = util::Random(options_.seed * 1000003 + next_life_).Next();
+  life.faults = options_.plan;
+  life.config = config_;
+  if (options_.lives > 1) life.identity = absl::StrCat("scheduler-", next_life_);
+  lives_.push_back(std::make_unique<SchedulerLife>(std::move(deps), std::move(life)));
+  lives_.back()->faults().SetFaults(faults_on_);
+}
+
+void FuzzWorld::EndLife(size_t i) {
+  SchedulerLife& life = *lives_[i];
+  past_faults_ += life.faults().faults();
+  past_cycles_ += life.cycles();
+  Append(past_violations_, life.bindings().violations());
+  if (life.identity().empty() || life.identity() == leader_) decisions_.Abandon();
+  lives_.erase(lives_.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+void FuzzWorld::Kill(size_t life) {
+  EndLife(life % lives_.size());
+  StartLife();
+}
+
+void FuzzWorld::Freeze(size_t life, absl::Duration d) {
+  lives_[life % lives_.size()]->Freeze(now() + d);
+}
+
+void FuzzWorld::TakeServerAway(absl::Duration d) {
+  away_until_ = now() + d;
+  BreakConnections();
+}
+
+void FuzzWorld::BreakConnections() {
+  for (const auto& life : lives_) life->connections().DropConnections();
+}
+
+void FuzzWorld::Reload(const std::string& config) {
+  config_ = config;
+  for (const auto& life : lives_) life->Reload(config);
+}
+
+void FuzzWorld::EndFaults() {
+  faults_on_ = false;
+  away_until_ = now();
+  for (const auto& life : lives_) {
+    life->faults().SetFaults(false);
+    life->Freeze(now());
+  }
+}
+
+void FuzzWorld::PumpWatches() {
+  for (const auto& watch : watches_) {
+    while (watch->HasWork()) watch->Pump();
+  }
 }
 
 void FuzzWorld::Settle() {
   server_.Tick();
-  for (;;) {
-    size_t did = life_->executor().RunReady();
-    did += static_cast<size_t>(hollow_->Pump(clock_.Now()));
-    for (const auto& watch : watches_) did += static_cast<size_t>(watch->Pump());
-    if (did == 0) break;
+  for (int64_t steps = 0;; ++steps) {
+    CHECK_LT(steps, kMostStepsAtOnce) << "the world does not come to rest";
+    PumpWatches();
+    bool did = false;
+    for (size_t i = 0; i < lives_.size(); ++i) {
+      if (lives_[i]->over()) {
+        EndLife(i);
+        StartLife();
+      }
+      lives_[i]->faults().SetServerAway(now() < away_until_);
+      if (lives_[i]->Step()) {
+        did = true;
+        PumpWatches();
+      }
+    }
+    if (did) continue;
+    if (hollow_->Pump(now()) == 0) break;
   }
 }
 
 void FuzzWorld::Advance(absl::Duration d) {
-  const absl::Time end = clock_.Now() + d;
+  const absl::Time end = now() + d;
   for (;;) {
     Settle();
-    const absl::Time next =
-        std::min({end, life_->executor().NextDue(), hollow_->NextDue(), server_.Tick()});
-    if (next > clock_.Now()) clock_.Set(next);
-    if (clock_.Now() >= end) break;
+    absl::Time next = std::min({end, hollow_->NextDue(), server_.Tick()});
+    for (const auto& life : lives_) next = std::min(next, life->NextDue());
+    if (now() < away_until_) next = std::min(next, away_until_);
+    if (next > now()) clock_.Set(next);
+    if (now() >= end) break;
   }
   Settle();
-  auditor_.EndOfStep(clock_.Now());
+  auditor_.EndOfStep(now());
+}
+
+int64_t FuzzWorld::cycles() const {
+  int64_t sum = past_cycles_;
+  for (const auto& life : lives_) sum += life->cycles();
+  return sum;
+}
+
+int64_t FuzzWorld::faults() const {
+  int64_t sum = past_faults_;
+  for (const auto& life : lives_) sum += life->faults().faults();
+  return sum;
+}
+
+bool FuzzWorld::clean() const {
+  for (const auto& life : lives_) {
+    if (!life->bindings().violations().empty()) return false;
+  }
+  return past_violations_.empty() && auditor_.violations().empty() &&
+         decisions_.violations().empty();
+}
+
+std::vector<Violation> FuzzWorld::Violations() const {
+  std::vector<Violation> all = past_violations_;
+  Append(all, auditor_.violations());
+  Append(all, decisions_.violations());
+  for (const auto& life : lives_) Append(all, life->bindings().violations());
+  return all;
 }
 
 }  // namespace hekla::sim

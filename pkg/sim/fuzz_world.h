@@ -1,77 +1,89 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/apiserver/hollow/hollow_cluster.h"
 #include "pkg/apiserver/hollow/local_watch.h"
 #include "pkg/apiserver/server.h"
-#include "pkg/assembly/scheduler_graph.h"
-#include "pkg/framework/session_observer.h"
-#include "pkg/http/loopback_transport.h"
 #include "pkg/sim/auditor.h"
+#include "pkg/sim/decision_auditor.h"
 #include "pkg/sim/faults/fault_transport.h"
+#include "pkg/sim/scheduler_life.h"
 #include "pkg/util/clock.h"
-#include "pkg/util/manual_executor.h"
 
 namespace hekla::sim {
 
-// One life of the scheduler process: its own executor, connections and objects. Destroying it is a
-// crash: what is in flight is lost, what the API server has is kept.
-class SchedulerLife {
- public:
-  SchedulerLife(util::FakeClock* clock, apiserver::ApiServer* server, uint64_t seed, FaultPlan plan,
-                framework::SessionObserver* observer);
-  ~SchedulerLife();
-
-  util::ManualExecutor& executor() { return executor_; }
-  FaultTransport& faults() { return faults_; }
-  http::LoopbackTransport& connections() { return loopback_; }
-  assembly::SchedulerGraph& graph() { return *graph_; }
-
- private:
-  util::ManualExecutor executor_;
-  http::LoopbackTransport loopback_;
-  FaultTransport faults_;
-  std::unique_ptr<assembly::SchedulerGraph> graph_;
-};
-
-// The cluster around the scheduler under virtual time, with an auditor that sees every change.
+// The cluster around one scheduler, or two that stand for election, under virtual time, with
+// auditors that see every change, every decision and every binding.
 class FuzzWorld {
  public:
-  FuzzWorld(uint64_t seed, bool faults, FaultPlan plan);
+  struct Options {
+    uint64_t seed = 1;
+    FaultPlan plan = {};
+    bool check_gangs = false;  // bindings cannot fail: a gang arrives whole
+    int lives = 1;             // 2: with leader election
+    std::string config;
+    FaultBook* book = nullptr;  // may be null
+  };
+  explicit FuzzWorld(Options options);
   ~FuzzWorld();
 
-  // Moves virtual time, running everything that is due in its order.
+  // Moves virtual time, running everything that is due in its order, and audits.
   void Advance(absl::Duration d);
-  // Kills the scheduler and starts another.
-  void Restart(uint64_t seed);
+  // Kills a scheduler, and starts another.
+  void Kill(size_t life);
+  // That scheduler stands still for a while.
+  void Freeze(size_t life, absl::Duration d);
+  // The API server cannot be reached for a while.
+  void TakeServerAway(absl::Duration d);
+  void BreakConnections();
+  // All schedulers take this configuration, and those to come.
+  void Reload(const std::string& config);
+  // No fault from now on, and what stands still goes on.
+  void EndFaults();
 
   apiserver::ApiServer& server() { return server_; }
-  SchedulerLife& life() { return *life_; }
-  Auditor& auditor() { return auditor_; }
+  const ClusterMirror& mirror() const { return auditor_.mirror(); }
   absl::Time now() const { return clock_.Now(); }
+  size_t lives() const { return lives_.size(); }
+
   int64_t cycles() const;
-  int64_t faults() const { return past_faults_ + life_->faults().faults(); }
-  // Adds findings about decisions: gangs whose first members left without the others.
-  const std::vector<Violation>& decision_findings() const;
+  int64_t faults() const;
+  int64_t bindings() const { return auditor_.bindings(); }
+  int64_t leaders() const { return leaders_; }
+  bool clean() const;
+  std::vector<Violation> Violations() const;
 
  private:
-  class GangWatch;
+  void Watch(const char* path);
+  void Observe(absl::string_view type, const apis::json::Value& object);
+  void StartLife();
+  void EndLife(size_t i);
+  void PumpWatches();
   void Settle();
 
+  const Options options_;
   util::FakeClock clock_;
   apiserver::ApiServer server_;
   std::unique_ptr<apiserver::hollow::HollowCluster> hollow_;
   Auditor auditor_;
+  DecisionAuditor decisions_;
   std::vector<std::unique_ptr<apiserver::hollow::LocalWatch>> watches_;
-  std::unique_ptr<GangWatch> gangs_;
-  FaultPlan plan_;
-  int64_t past_faults_ = 0;
-  std::unique_ptr<SchedulerLife> life_;
+  std::string config_;
+  std::string leader_;   // who holds the lease
+  int64_t leaders_ = 0;  // how often that changed
+  uint64_t next_life_ = 0;
+  bool faults_on_ = true;
+  absl::Time away_until_ = absl::InfinitePast();
+  int64_t past_faults_ = 0, past_cycles_ = 0;
+  std::vector<Violation> past_violations_;
+  std::vector<std::unique_ptr<SchedulerLife>> lives_;
 };
 
 }  // namespace hekla::sim

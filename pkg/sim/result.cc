@@ -202,7 +202,7 @@ std::string Columns(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
-std::string Amounts(const Value& map) {
+std::string AmountsText(const Value& map) {
   std::string text;
   if (!map.is_object()) return text;
   for (const auto& member : map.as_object()) {
@@ -271,7 +271,7 @@ std::string RenderTable(const Value& result) {
   for (const Value& q : result.At("queues").as_array()) {
     rows.push_back(
         {std::string(q.GetString("name")), absl::StrCat(q.GetInt("weight")),
-         Amounts(q.At("deserved")), Amounts(q.At("allocated")),
+         AmountsText(q.At("deserved")), AmountsText(q.At("allocated")),
          absl::StrFormat("%.3g", q.At("share").is_number() ? q.At("share").as_double() : 0)});
   }
   absl::StrAppend(&text, Columns(rows), "\n");

@@ -18,6 +18,10 @@ class Server final : public http::Handler {
   void Handle(http::Request request, const http::Peer&,
               std::shared_ptr<http::Responder> responder) override {
     ++requests;
+    if (request.target == "/open?watch=true") {
+      stream = responder->StartStream(200, http::Headers());
+      return;
+    }
     if (request.target != "/watch") {
       http::Response response;
       response.status = 200;
@@ -30,6 +34,7 @@ class Server final : public http::Handler {
     stream->Close();
   }
   int requests = 0;
+  std::shared_ptr<http::StreamWriter> stream;
 };
 
 class Reader final : public http::StreamObserver {
@@ -132,6 +137,59 @@ TEST_F(FaultTransportTest, TheSameSeedMeetsTheSameFaults) {
   };
   EXPECT_EQ(outcomes(5), outcomes(5));
   EXPECT_NE(outcomes(5), outcomes(6));
+}
+
+TEST_F(FaultTransportTest, AKilledProcessHearsNothingMore) {
+  Make({.kill = 10000});
+  EXPECT_EQ(Call("GET")->status, 200);  // dies at writes alone
+  EXPECT_EQ(Call("POST").status().message(), "no answer");
+  EXPECT_TRUE(transport_->killed());
+  EXPECT_EQ(Call("GET").status().message(), "no answer");
+}
+
+TEST_F(FaultTransportTest, WhatIsUnderWayIsNotKnown) {
+  Make({.stream_lag = 1000, .max_delay = absl::Seconds(10)});
+  EXPECT_EQ(transport_->KnownUntil("/open"), absl::InfinitePast());
+  Reader reader;
+  http::Request request;
+  request.method = "GET";
+  request.target = "/open?watch=true";
+  auto stream = transport_->OpenStream(std::move(request), absl::InfiniteDuration(), &reader);
+  executor_.Advance(absl::Seconds(20));
+  EXPECT_EQ(transport_->KnownUntil("/open"), executor_.Now());
+  EXPECT_FALSE(transport_->Complete("/open"));
+  const absl::Time sent = executor_.Now();
+  server_.stream->Write(std::make_shared<const std::string>("k8s.io/initial-events-end"));
+  executor_.Advance(absl::Milliseconds(1));
+  EXPECT_EQ(transport_->KnownUntil("/open"), sent);
+  executor_.Advance(absl::Seconds(10));
+  EXPECT_EQ(transport_->KnownUntil("/open"), executor_.Now());
+  EXPECT_TRUE(transport_->Complete("/open"));
+  const absl::Time closed = executor_.Now();
+  stream.reset();
+  executor_.Advance(absl::Seconds(10));
+  EXPECT_EQ(transport_->KnownUntil("/open"), closed);
+}
+
+TEST_F(FaultTransportTest, NotedFaultsPlayInTheirPlaces) {
+  const FaultPlan plan{.refused = 300, .server_error = 300};
+  const auto outcomes = [&](FaultPlan with, FaultBook* book) {
+    Make(with);
+    transport_->SetBook(book);
+    std::vector<int> all;
+    for (int i = 0; i < 30; ++i) {
+      auto answer = Call("POST");
+      all.push_back(answer.ok() ? answer->status : -1);
+    }
+    return all;
+  };
+  FaultBook noted;
+  const std::vector<int> drawn = outcomes(plan, &noted);
+  ASSERT_FALSE(noted.noted().empty());
+  std::vector<PlacedFault> read;
+  for (const PlacedFault& fault : noted.noted()) read.push_back(*ParsePlacedFault(ToJson(fault)));
+  FaultBook played(read);
+  EXPECT_EQ(outcomes(FaultPlan(), &played), drawn);
 }
 
 TEST_F(FaultTransportTest, SwitchedOffItIsAPlainNetwork) {
