@@ -1,5 +1,7 @@
 #include "cmd/heklactl/remote_kubelet.h"
 
+#include <atomic>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,27 +21,43 @@ using apis::json::Value;
 
 // Between two looks at the clock and at what has changed meanwhile.
 constexpr int kWritesPerPump = 32;
+// Writes under way at once.
+constexpr uint32_t kShards = 8;
 constexpr absl::Duration kPatience = absl::Seconds(10);
 
 kube::Resource CoreResource(const std::string& plural, const std::string& kind, bool namespaced) {
   return {.group = "", .version = "v1", .plural = plural, .kind = kind, .namespaced = namespaced};
 }
 
-apiserver::kubelet::Options OwnNodesOnly(apiserver::kubelet::Options options) {
-  options.all_nodes = false;
-  options.max_writes_per_pump = kWritesPerPump;
-  return options;
-}
+std::string NameOf(const Value& node) { return std::string(node.At("metadata").GetString("name")); }
+std::string NodeOf(const Value& pod) { return std::string(pod.At("spec").GetString("nodeName")); }
 
 }  // namespace
 
-// Sends from the pump's thread and waits.
-class RemoteKubelet::RestApi final : public apiserver::kubelet::HttpApi {
+// A kubelet of its own for some of the nodes, with a thread that writes and waits for each answer.
+class RemoteKubelet::Shard final : private apiserver::kubelet::HttpApi {
  public:
-  RestApi(kube::RestClient& client, const std::atomic<bool>& stopping)
-      : client_(client), stopping_(stopping) {}
+  Shard(kube::RestClient& client, apiserver::kubelet::Options options)
+      : client_(client), kubelet_(*this, std::move(options)) {}
+  ~Shard() override { Stop(); }
 
- protected:
+  void OnPod(const Value& pod, bool deleted) {
+    kubelet_.OnPod(pod, deleted);
+    WakeUp();
+  }
+  void OnNode(const Value& node, bool deleted) {
+    kubelet_.OnNode(node, deleted);
+    WakeUp();
+  }
+  // No further write begins.
+  void BeginStop() { stopping_ = true; }
+  // Waits for the one under way.
+  void Stop() {
+    BeginStop();
+    pump_.Stop();
+  }
+
+ private:
   absl::Status Send(absl::string_view method, std::string path, absl::string_view content_type,
                     const Value& body) override {
     if (stopping_) return absl::CancelledError("stopping");
@@ -51,9 +69,29 @@ class RemoteKubelet::RestApi final : public apiserver::kubelet::HttpApi {
     return client_.SendAndWait(std::move(request)).status();
   }
 
- private:
+  void WakeUp() {
+    if (!pump_posted_.exchange(true)) pump_.Post([this] { Pump(); });
+  }
+
+  void Pump() {
+    pump_posted_ = false;
+    if (pump_timer_ != 0) pump_.Cancel(pump_timer_);
+    pump_timer_ = 0;
+    kubelet_.Pump(pump_.Now());
+    const absl::Time due = kubelet_.NextDue();
+    if (due == absl::InfiniteFuture() || stopping_) return;
+    pump_timer_ = pump_.PostAfter(due - pump_.Now(), [this] {
+      pump_timer_ = 0;
+      Pump();
+    });
+  }
+
   kube::RestClient& client_;
-  const std::atomic<bool>& stopping_;
+  apiserver::kubelet::HollowKubelet kubelet_;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> pump_posted_ = false;
+  util::Executor::TimerId pump_timer_ = 0;  // of the pump's thread
+  util::ThreadExecutor pump_{"hollow"};
 };
 
 RemoteKubelet::RemoteKubelet(Options options) : options_(std::move(options)) {}
@@ -69,12 +107,16 @@ absl::Status RemoteKubelet::Start() {
   client.thread_name = "hollow-client";
   HEKLA_ASSIGN_OR_RETURN(client_,
                          kube::Client::Create(options_.api, &io_, &background_, std::move(client)));
-  api_ = std::make_unique<RestApi>(client_->rest(), stopping_);
-  kubelet_ =
-      std::make_unique<apiserver::kubelet::HollowKubelet>(*api_, OwnNodesOnly(options_.kubelet));
-  using apiserver::kubelet::HollowKubelet;
-  nodes_ = Follow("nodes", "Node", false, &HollowKubelet::OnNode);
-  pods_ = Follow("pods", "Pod", true, &HollowKubelet::OnPod);
+  for (uint32_t i = 0; i < kShards; ++i) {
+    apiserver::kubelet::Options shard = options_.kubelet;
+    shard.all_nodes = false;
+    shard.max_writes_per_pump = kWritesPerPump;
+    shard.first_address = i;
+    shard.address_step = kShards;
+    shards_.push_back(std::make_unique<Shard>(client_->rest(), std::move(shard)));
+  }
+  nodes_ = Follow("nodes", "Node", false, NameOf, &Shard::OnNode);
+  pods_ = Follow("pods", "Pod", true, NodeOf, &Shard::OnPod);
   io_.Post([this] {
     nodes_->Start();
     pods_->Start();
@@ -83,13 +125,19 @@ absl::Status RemoteKubelet::Start() {
 }
 
 void RemoteKubelet::Stop() {
-  if (stopping_.exchange(true)) return;
-  pump_.Stop();
+  if (std::exchange(stopped_, true)) return;
+  for (const auto& shard : shards_) shard->BeginStop();
+  for (const auto& shard : shards_) shard->Stop();
   io_.Stop();
   nodes_.reset();
   pods_.reset();
+  shards_.clear();
   client_.reset();
   background_.Stop();
+}
+
+RemoteKubelet::Shard& RemoteKubelet::ShardOf(const std::string& node) const {
+  return *shards_[std::hash<std::string>()(node) % shards_.size()];
 }
 
 absl::Status RemoteKubelet::AddNodes(apiserver::kubelet::NodeTemplate node,
@@ -106,7 +154,9 @@ absl::Status RemoteKubelet::AddNodes(apiserver::kubelet::NodeTemplate node,
 
 std::unique_ptr<RemoteKubelet::Watched> RemoteKubelet::Follow(const std::string& plural,
                                                               const std::string& kind,
-                                                              bool namespaced, Tell tell) {
+                                                              bool namespaced,
+                                                              std::string (*node_of)(const Value&),
+                                                              Tell tell) {
   Watched::Options options;
   options.reflector.resource = CoreResource(plural, kind, namespaced);
   options.transform = [](Value& object) {
@@ -117,33 +167,20 @@ std::unique_ptr<RemoteKubelet::Watched> RemoteKubelet::Follow(const std::string&
   };
   auto watched = std::make_unique<Watched>(
       &client_->rest(), &io_, [](const Value& object) { return object; }, std::move(options));
-  const auto pass_on = [this, tell](const Value& object, bool deleted) {
-    (*kubelet_.*tell)(object, deleted);
-    WakeUp();
+  const auto pass_on = [this, node_of, tell](const Value& object, bool deleted) {
+    const std::string node = node_of(object);
+    if (!node.empty()) (ShardOf(node).*tell)(object, deleted);
   };
   kube::Handler<Value> handler;
   handler.on_add = [pass_on](const auto& object, bool) { pass_on(*object, false); };
-  handler.on_update = [pass_on](const auto&, const auto& now) { pass_on(*now, false); };
+  handler.on_update = [pass_on, node_of](const auto& before, const auto& now) {
+    // Another pod of the same name, whose predecessor's end was missed.
+    if (node_of(*before) != node_of(*now)) pass_on(*before, true);
+    pass_on(*now, false);
+  };
   handler.on_delete = [pass_on](const auto& object, bool) { pass_on(*object, true); };
   watched->AddHandler(std::move(handler));
   return watched;
-}
-
-void RemoteKubelet::WakeUp() {
-  if (!pump_posted_.exchange(true)) pump_.Post([this] { Pump(); });
-}
-
-void RemoteKubelet::Pump() {
-  pump_posted_ = false;
-  if (pump_timer_ != 0) pump_.Cancel(pump_timer_);
-  pump_timer_ = 0;
-  kubelet_->Pump(pump_.Now());
-  const absl::Time due = kubelet_->NextDue();
-  if (due == absl::InfiniteFuture() || stopping_) return;
-  pump_timer_ = pump_.PostAfter(due - pump_.Now(), [this] {
-    pump_timer_ = 0;
-    Pump();
-  });
 }
 
 }  // namespace hekla::cmd::heklactl

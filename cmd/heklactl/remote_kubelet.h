@@ -1,8 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "pkg/apis/json/value.h"
@@ -38,28 +38,24 @@ class RemoteKubelet {
                         int count);
 
  private:
-  class RestApi;
+  class Shard;
   using Watched = kube::Informer<apis::json::Value>;
-  using Tell = void (apiserver::kubelet::HollowKubelet::*)(const apis::json::Value&, bool);
+  using Tell = void (Shard::*)(const apis::json::Value&, bool);
 
-  // Follows all objects of a kind and tells the kubelet.
+  // Follows all objects of a kind; `node_of` says to which node one belongs, "" if to none yet.
   std::unique_ptr<Watched> Follow(const std::string& plural, const std::string& kind,
-                                  bool namespaced, Tell tell);
-  void WakeUp();
-  void Pump();
+                                  bool namespaced, std::string (*node_of)(const apis::json::Value&),
+                                  Tell tell);
+  Shard& ShardOf(const std::string& node) const;
 
   const Options options_;
   util::ThreadExecutor background_{"background"};  // what may block: credentials
   util::ThreadExecutor io_{"io"};
   std::unique_ptr<kube::Client> client_;
-  std::unique_ptr<RestApi> api_;
-  std::unique_ptr<apiserver::kubelet::HollowKubelet> kubelet_;
+  std::vector<std::unique_ptr<Shard>> shards_;
   std::unique_ptr<Watched> nodes_;
   std::unique_ptr<Watched> pods_;
-  std::atomic<bool> stopping_ = false;
-  std::atomic<bool> pump_posted_ = false;
-  util::Executor::TimerId pump_timer_ = 0;  // of the pump's thread
-  util::ThreadExecutor pump_{"hollow"};
+  bool stopped_ = false;
 };
 
 }  // namespace hekla::cmd::heklactl

@@ -191,6 +191,10 @@ class HollowKubelet::Impl {
           Value::MakeArray({Value::MakeObject({{"type", "InternalIP"}, {"address", node.ip}})})}});
   }
 
+  uint32_t AddressIndex(uint32_t n) const {
+    return options_.first_address + n * options_.address_step;
+  }
+
   uint32_t NodeId(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     const auto [it, is_new] = node_ids_.try_emplace(name, static_cast<uint32_t>(nodes_.size()));
     if (is_new) {
@@ -220,7 +224,7 @@ class HollowKubelet::Impl {
     // Pods that only wait to be deleted need no plan.
     if (pod.facts.stage != Stage::kEnded) {
       pod.plan = PlanOf(object);
-      if (pod.plan->pod_ip.empty()) pod.plan->pod_ip = PodAddress(next_address_++);
+      if (pod.plan->pod_ip.empty()) pod.plan->pod_ip = PodAddress(AddressIndex(next_address_++));
     }
     nodes_[pod.node].pods.insert(id);
     pod_ids_[key] = id;
@@ -383,7 +387,9 @@ class HollowKubelet::Impl {
       Node& node = nodes_[timer.id];
       if (node.stamp != timer.stamp) return 0;
       name = node.name, uid = node.uid;
-      if (timer.action == Action::kInitNode) body = InitPatch(node.init_from, timer.id, now);
+      if (timer.action == Action::kInitNode) {
+        body = InitPatch(node.init_from, AddressIndex(timer.id), now);
+      }
       if (timer.action == Action::kLoseNode) body = LostPatch(now);
       if (timer.action == Action::kHeartbeat) body = HeartbeatPatch(now);
       if (timer.action == Action::kLease) body = NodeLease(name, uid, now);

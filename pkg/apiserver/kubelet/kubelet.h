@@ -54,6 +54,10 @@ struct Options {
   absl::Duration heartbeat = absl::Minutes(5);       // node status; zero = never
   absl::Duration lease_renewal = absl::Seconds(10);  // zero = no leases
   int max_writes_per_pump = 0;                       // 0 = all that is due
+  // The addresses it gives to nodes and pods: the first and every `address_step`-th after it, so
+  // that several kubelets of one cluster give different ones.
+  uint32_t first_address = 0;
+  uint32_t address_step = 1;
 };
 
 // Runs the pods of hollow nodes: bound ones become Running, end after `hekla.dev/run-seconds`
