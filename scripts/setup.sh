@@ -131,8 +131,6 @@ get_etcd() {  # folder
 # The programs are told their versions, those of the module, at link time; helm also that of Kubernetes.
 build_tools() {  # folder source
   local folder=$1 source=$2 begin=$SECONDS sum flags version major minor package
-  sum=$(cat "$source/go.mod" "$source/go.sum" "${BASH_SOURCE[0]}" | sha256sum)
-  if [ -x "$folder/helm" ] && [ "$(cat "$folder/tools.sum" 2>/dev/null)" = "$sum" ]; then return 0; fi
   version=$(awk '$1 == "k8s.io/kubernetes" { print $2 }' "$source/go.mod")
   IFS=. read -r major minor _ <<<"${version#v}"
   flags="-s -w"
@@ -144,6 +142,8 @@ build_tools() {  # folder source
     flags+=" -X $package.k8sVersionMajor=$major -X $package.k8sVersionMinor=$minor"
   done
   flags+=" -X helm.sh/helm/v3/internal/version.version=$(awk '$1 == "helm.sh/helm/v3" { print $2 }' "$source/go.mod")"
+  sum=$({ cat "$source/go.mod" "$source/go.sum" && echo "$flags"; } | sha256sum)
+  if [ -x "$folder/helm" ] && [ "$(cat "$folder/tools.sum" 2>/dev/null)" = "$sum" ]; then return 0; fi
   echo "setup: building kube-apiserver, kube-controller-manager $version and helm, once"
   if ! (
     cd "$source" &&
