@@ -197,7 +197,7 @@ TEST_F(ControllerTest, RequeueAfterFreesTheWorkerAtOnceAndKeepsThePriority) {
   EXPECT_EQ(controller_->queue().counts(), (PriorityQueue::Counts{.waiting = 1}));
   executor_.Advance(absl::Seconds(300));
   EXPECT_EQ(controller_->queue().counts(), (PriorityQueue::Counts{.ready = 1}));
-  EXPECT_TRUE(Exposes(R"(workqueue_depth{name="thing",controller="thing",priority="-100"} 1)"));
+  EXPECT_TRUE(Exposes(R"(workqueue_depth{controller="thing",name="thing",priority="-100"} 1)"));
   EXPECT_TRUE(Exposes(
       R"(controller_runtime_reconcile_total{controller="thing",result="requeue_after"} 1)"));
 }
@@ -214,7 +214,7 @@ TEST_F(ControllerTest, RequeueIsRateLimited) {
   EXPECT_THAT(Work(), ElementsAre("lab/a"));
   EXPECT_EQ(controller_->queue().NumRequeues({.ns = "lab", .name = "a"}), 1);
   executor_.Advance(absl::Milliseconds(5));
-  EXPECT_TRUE(Exposes(R"(workqueue_depth{name="thing",controller="thing",priority="7"} 1)"));
+  EXPECT_TRUE(Exposes(R"(workqueue_depth{controller="thing",name="thing",priority="7"} 1)"));
 }
 
 TEST_F(ControllerTest, AnExceptionIsAnErrorLikeAnyOther) {

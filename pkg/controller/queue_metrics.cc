@@ -81,7 +81,7 @@ void ControllerMetrics::Collect(bool longest, metrics::TextWriter& out) const {
                      : "Time of all running reconciles so far.");
   for (const auto& [controller, ask] : running) {
     const auto [sum, longest_one] = ask();
-    out.Sample(name, {{"name", controller}, {"controller", controller}},
+    out.Sample(name, {{"controller", controller}, {"name", controller}},
                longest ? longest_one : sum);
   }
 }

@@ -277,7 +277,7 @@ TEST_F(QueueTest, DestroyingAQueueCancelsItsTimers) {
 }
 
 TEST_F(QueueTest, MetricsFollowEveryKey) {
-  const std::string labels = "{name=\"raycluster\",controller=\"raycluster\"";
+  const std::string labels = "{controller=\"raycluster\",name=\"raycluster\"";
   Add("low", {.priority = kLowPriority});
   Add("a");
   AddAfter("later", absl::Seconds(5));
@@ -313,7 +313,7 @@ TEST_F(QueueTest, MoreThan25PrioritiesShareOneDepth) {
   for (int i = 0; i < 30; ++i) Add("k" + std::to_string(i), {.priority = i});
   Run();
   EXPECT_TRUE(
-      Exposes("workqueue_depth{name=\"raycluster\",controller=\"raycluster\","
+      Exposes("workqueue_depth{controller=\"raycluster\",name=\"raycluster\","
               "priority=\"exceeded_cardinality_limit\"} 5"));
 }
 

@@ -29,14 +29,14 @@ TEST(SchedulerMetricsTest, NamesLabelsAndBucketsAreUpstreams) {
         "volcano_e2e_scheduling_latency_milliseconds_bucket{le=\"1\"} 0\n",
         "volcano_e2e_scheduling_latency_milliseconds_count 1\n",
         "volcano_action_scheduling_latency_milliseconds_count{action=\"allocate\"} 1\n",
-        "volcano_plugin_scheduling_latency_milliseconds_bucket{plugin=\"gang\",OnSession="
-        "\"OnSessionOpen\",le=\"0.1\"} 1\n",
+        "volcano_plugin_scheduling_latency_milliseconds_bucket{OnSession=\"OnSessionOpen\","
+        "plugin=\"gang\",le=\"0.1\"} 1\n",
         "volcano_task_scheduling_latency_milliseconds_bucket{stage=\"Bound\",le=\"50\"} 1\n",
         "volcano_queue_allocated_milli_cpu{queue_name=\"q1\"} 1500\n",
         "volcano_queue_real_capacity_scalar_resources{queue_name=\"q1\",resource=\"nvidia.com/"
         "gpu\"} 2000\n",
         "volcano_unschedule_task_count{job_id=\"train\"} 3\n",
-        "volcano_job_share{job_ns=\"ml\",job_id=\"train\"} 0.5\n"}) {
+        "volcano_job_share{job_id=\"train\",job_ns=\"ml\"} 0.5\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

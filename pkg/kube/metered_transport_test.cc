@@ -50,19 +50,19 @@ TEST(MeteredTransportTest, CountsAnswersFailuresAndStreams) {
 
   const std::string text = registry.Expose();
   EXPECT_THAT(text,
-              HasSubstr(R"(rest_client_requests_total{code="201",method="POST",host="host:1"} 1)"));
+              HasSubstr(R"(rest_client_requests_total{code="201",host="host:1",method="POST"} 1)"));
   EXPECT_THAT(
       text,
-      HasSubstr(R"(rest_client_requests_total{code="<error>",method="POST",host="host:1"} 1)"));
+      HasSubstr(R"(rest_client_requests_total{code="<error>",host="host:1",method="POST"} 1)"));
   EXPECT_THAT(text,
-              HasSubstr(R"(rest_client_requests_total{code="200",method="GET",host="host:1"} 1)"));
+              HasSubstr(R"(rest_client_requests_total{code="200",host="host:1",method="GET"} 1)"));
   EXPECT_THAT(
       text,
-      HasSubstr(R"(rest_client_request_duration_seconds_sum{verb="POST",host="host:1"} 0.05)"));
+      HasSubstr(R"(rest_client_request_duration_seconds_sum{host="host:1",verb="POST"} 0.05)"));
   EXPECT_THAT(text,
-              HasSubstr(R"(rest_client_request_size_bytes_sum{verb="POST",host="host:1"} 200)"));
+              HasSubstr(R"(rest_client_request_size_bytes_sum{host="host:1",verb="POST"} 200)"));
   EXPECT_THAT(text,
-              HasSubstr(R"(rest_client_response_size_bytes_sum{verb="POST",host="host:1"} 10)"));
+              HasSubstr(R"(rest_client_response_size_bytes_sum{host="host:1",verb="POST"} 10)"));
 }
 
 }  // namespace

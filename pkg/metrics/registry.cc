@@ -1,5 +1,6 @@
 #include "pkg/metrics/registry.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -15,6 +16,14 @@ std::string EscapeHelp(absl::string_view text) {
 
 std::string EscapeLabel(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\n", "\\n"}, {"\"", "\\\""}});
+}
+
+TextWriter::Labels SortedLabels(const std::vector<std::string>& names,
+                                const std::vector<std::string>& values) {
+  TextWriter::Labels pairs;
+  for (size_t i = 0; i < names.size(); ++i) pairs.emplace_back(names[i], values[i]);
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
 }
 
 void WriteSeries(TextWriter& out, absl::string_view name, const TextWriter::Labels& labels,
@@ -84,11 +93,12 @@ Family<Metric>& Registry::Add(absl::string_view name, absl::string_view help,
     const auto all = family->All();
     if (all.empty()) return;  // a family without series is not shown
     out.Family(name, type, help);
+    std::vector<std::pair<TextWriter::Labels, const Metric*>> rows;
     for (const auto& [values, metric] : all) {
-      TextWriter::Labels pairs;
-      for (size_t i = 0; i < labels.size(); ++i) pairs.emplace_back(labels[i], values[i]);
-      WriteSeries(out, name, pairs, *metric);
+      rows.emplace_back(SortedLabels(labels, values), metric.get());
     }
+    std::sort(rows.begin(), rows.end());
+    for (const auto& [pairs, metric] : rows) WriteSeries(out, name, pairs, *metric);
   });
   return result;
 }

@@ -104,7 +104,8 @@ class Registry {
   // Asked at each exposition; writes whole families. `name` places it in the order.
   void AddCollector(absl::string_view name, std::function<void(TextWriter&)> collect);
 
-  // All metrics as text, families sorted by name.
+  // All metrics as text. Order: families by name, labels by name (`le` last), series by the values
+  // of their labels in that order, as Go's client writes them. Collectors see to their own.
   std::string Expose() const;
 
  private:

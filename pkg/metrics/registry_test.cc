@@ -21,8 +21,8 @@ TEST(RegistryTest, FamiliesAreSortedAndEscaped) {
   EXPECT_EQ(registry.Expose(),
             "# HELP a_total counts\n"
             "# TYPE a_total counter\n"
-            "a_total{result=\"error\",queue=\"q\"} 1\n"
-            "a_total{result=\"ok\",queue=\"say \\\"hi\\\"\\n\\\\\"} 3\n"
+            "a_total{queue=\"q\",result=\"error\"} 1\n"
+            "a_total{queue=\"say \\\"hi\\\"\\n\\\\\",result=\"ok\"} 3\n"
             "# HELP b_gauge back\\\\slash and\\nline\n"
             "# TYPE b_gauge gauge\n"
             "b_gauge 1.5\n");

@@ -1,5 +1,7 @@
 #include "pkg/ray/controllers/raycluster/metrics.h"
 
+#include <algorithm>
+
 #include "pkg/apis/ray/well_known.h"
 #include "pkg/controller/object_helpers.h"
 #include "pkg/ray/controllers/common/kinds.h"
@@ -27,29 +29,41 @@ bool IsProvisioned(const Value& cluster) {
   return false;
 }
 
+using Rows = std::vector<metrics::TextWriter::Labels>;
+
+// A gauge that is 1 for each row; nothing where there is none.
+void WriteRows(absl::string_view name, absl::string_view help, Rows rows,
+               metrics::TextWriter& writer) {
+  if (rows.empty()) return;
+  std::sort(rows.begin(), rows.end());
+  writer.Family(name, "gauge", help);
+  for (const metrics::TextWriter::Labels& labels : rows) writer.Sample(name, labels, 1);
+}
+
 void WriteInfo(const controller::Cache* cache, metrics::TextWriter& writer) {
-  writer.Family(kInfo, "gauge", "RayClusters that exist");
-  for (const controller::ObjectPtr& cluster : Clusters(cache)) {
+  const std::vector<controller::ObjectPtr> clusters = Clusters(cache);
+  Rows rows;
+  for (const controller::ObjectPtr& cluster : clusters) {
     const absl::string_view owner = controller::LabelOf(*cluster, apis::ray::kOriginKindLabel);
-    writer.Sample(kInfo,
-                  {{"name", controller::NameOf(*cluster)},
-                   {"namespace", controller::NamespaceOf(*cluster)},
-                   {"owner_kind", owner.empty() ? "None" : owner},
-                   {"uid", controller::UidOf(*cluster)}},
-                  1);
+    rows.push_back({{"name", controller::NameOf(*cluster)},
+                    {"namespace", controller::NamespaceOf(*cluster)},
+                    {"owner_kind", owner.empty() ? "None" : owner},
+                    {"uid", controller::UidOf(*cluster)}});
   }
+  WriteRows(kInfo, "RayClusters that exist", std::move(rows), writer);
 }
 
 void WriteCondition(const controller::Cache* cache, metrics::TextWriter& writer) {
-  writer.Family(kCondition, "gauge", "RayClusters by their condition RayClusterProvisioned");
-  for (const controller::ObjectPtr& cluster : Clusters(cache)) {
-    writer.Sample(kCondition,
-                  {{"condition", IsProvisioned(*cluster) ? "true" : "false"},
-                   {"name", controller::NameOf(*cluster)},
-                   {"namespace", controller::NamespaceOf(*cluster)},
-                   {"uid", controller::UidOf(*cluster)}},
-                  1);
+  const std::vector<controller::ObjectPtr> clusters = Clusters(cache);
+  Rows rows;
+  for (const controller::ObjectPtr& cluster : clusters) {
+    rows.push_back({{"condition", IsProvisioned(*cluster) ? "true" : "false"},
+                    {"name", controller::NameOf(*cluster)},
+                    {"namespace", controller::NamespaceOf(*cluster)},
+                    {"uid", controller::UidOf(*cluster)}});
   }
+  WriteRows(kCondition, "RayClusters by their condition RayClusterProvisioned", std::move(rows),
+            writer);
 }
 
 }  // namespace
