@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -71,7 +72,8 @@ class CoreEventRecorder final : public EventRecorder {
 
 // Writes events.k8s.io/v1 Events (spec 1.17): the first of a kind is created, the second makes it a
 // series, later ones are counted in memory and written every half hour; a series that was silent
-// for six minutes is written a last time and forgotten.
+// for six minutes is written a last time and forgotten. What happened several times before it was
+// told here is a series from the start, in one write.
 // Quirk:   the first note stays; the object's resource version is part of the key.
 class SeriesEventRecorder final : public EventRecorder {
  public:
@@ -91,10 +93,17 @@ class SeriesEventRecorder final : public EventRecorder {
   void Record(const apis::core::ObjectReference& object, absl::string_view type,
               absl::string_view reason, absl::string_view message,
               const apis::meta::StringMap& annotations = {}) override;
-  // With the fields that only this API has.
-  void RecordAction(const apis::core::ObjectReference& regarding,
-                    const apis::core::ObjectReference* related, absl::string_view type,
-                    absl::string_view reason, absl::string_view action, absl::string_view note);
+  // An event with the fields that only this API has.
+  struct Occurrence {
+    apis::core::ObjectReference regarding = {};
+    std::optional<apis::core::ObjectReference> related = std::nullopt;
+    std::string type = {};
+    std::string reason = {};
+    std::string action = {};
+    std::string note = {};
+    int32_t count = 1;  // how often, since the last call
+  };
+  void RecordAction(Occurrence occurrence);
   size_t pending() const;
   int64_t dropped() const;
 

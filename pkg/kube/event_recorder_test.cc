@@ -247,8 +247,14 @@ TEST_F(CoreEventRecorderTest, RecordsFromManyThreads) {
 
 class SeriesEventRecorderTest : public EventsTest {
  protected:
-  void Note(const std::string& note) {
-    recorder_.RecordAction(Pod(), nullptr, "Normal", "Created", "Create", note);
+  void Note(const std::string& note, int32_t count = 1) { NoteOf(Pod(), note, count); }
+  void NoteOf(const ObjectReference& object, const std::string& note, int32_t count = 1) {
+    recorder_.RecordAction({.regarding = object,
+                            .type = "Normal",
+                            .reason = "Created",
+                            .action = "Create",
+                            .note = note,
+                            .count = count});
   }
   SeriesEventRecorder recorder_{
       client_.get(), &server_.executor, {.controller = "raycluster", .host = "h1"}};
@@ -279,6 +285,23 @@ TEST_F(SeriesEventRecorderTest, RepeatsBecomeASeriesWithTheFirstNote) {
   EXPECT_EQ(Serve(), (std::vector<std::string>{"POST 0 n4"}));
 }
 
+TEST_F(SeriesEventRecorderTest, WhatHappenedOftenIsOneWrite) {
+  Note("n1", 3);
+  EXPECT_EQ(Serve(), (std::vector<std::string>{"POST 3 n1"}));
+  EXPECT_EQ(bodies_[0].At("series").GetString("lastObservedTime"), "2026-01-01T00:00:00.000000Z");
+  Note("n2", 2);  // counted in memory, as of any series
+  EXPECT_TRUE(Serve().empty());
+  server_.executor.Advance(absl::Minutes(7));
+  EXPECT_EQ(Serve(), (std::vector<std::string>{"PATCH 5 "}));
+}
+
+TEST_F(SeriesEventRecorderTest, RepeatsAfterOneEventAreAddedToIt) {
+  Note("n1");
+  Serve();
+  Note("n2", 4);
+  EXPECT_EQ(Serve(), (std::vector<std::string>{"PATCH 5 "}));
+}
+
 TEST_F(SeriesEventRecorderTest, SingleEventsAreForgottenWithoutAnotherWrite) {
   Note("n1");
   Serve();
@@ -303,7 +326,7 @@ TEST_F(SeriesEventRecorderTest, QuirkANewVersionOfTheObjectIsANewEvent) {
   Note("n1");
   ObjectReference newer = Pod();
   newer.resource_version = "6";
-  recorder_.RecordAction(newer, nullptr, "Normal", "Created", "Create", "n1");
+  NoteOf(newer, "n1");
   const auto writes = Serve();
   EXPECT_EQ(writes, (std::vector<std::string>{"POST 0 n1", "POST 0 n1"}));
 }

@@ -43,13 +43,7 @@ std::string ReferenceKey(const ObjectReference& r) {
 
 class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
  public:
-  struct Item {
-    ObjectReference regarding;
-    std::optional<ObjectReference> related;
-    std::string type;
-    std::string reason;
-    std::string action;
-    std::string note;
+  struct Item : Occurrence {
     apis::meta::StringMap annotations;
     absl::Time time;
   };
@@ -134,10 +128,10 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
     if (is_new) {
       Begin(item, series);
     } else if (series.count == 0) {
-      series.count = 2;
+      series.count = 1 + item.count;
       WriteSeries(series);
     } else {
-      ++series.count;
+      series.count += item.count;
     }
   }
 
@@ -166,15 +160,25 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
     }
     whole.Set("note", item.note);
     whole.Set("type", item.type);
+    if (item.count > 1) {
+      series.count = item.count;
+      CountInWhole(series);
+    }
     writer_.Write({.ns = series.ns, .name = series.name, .whole = whole, .patch = Value()});
   }
 
-  void WriteSeries(Series& series) {
+  static void CountInWhole(Series& series) {
     series.written = series.count;
+    Value& told = series.whole["series"];
+    told = Value::MakeObject();
+    told.Set("count", series.count);
+    told.Set("lastObservedTime", apis::meta::MicroTimeToString(series.last));
+  }
+
+  void WriteSeries(Series& series) {
+    CountInWhole(series);
     Value patch;
-    patch["series"].Set("count", series.count);
-    patch["series"].Set("lastObservedTime", apis::meta::MicroTimeToString(series.last));
-    series.whole.Set("series", patch.At("series"));
+    patch.Set("series", series.whole.At("series"));
     writer_.Write(
         {.ns = series.ns, .name = series.name, .whole = series.whole, .patch = std::move(patch)});
   }
@@ -251,18 +255,8 @@ void SeriesEventRecorder::Record(const ObjectReference& object, absl::string_vie
   core_->Record(std::move(item));
 }
 
-void SeriesEventRecorder::RecordAction(const ObjectReference& regarding,
-                                       const ObjectReference* related, absl::string_view type,
-                                       absl::string_view reason, absl::string_view action,
-                                       absl::string_view note) {
-  Core::Item item;
-  item.regarding = regarding;
-  if (related != nullptr) item.related = *related;
-  item.type = std::string(type);
-  item.reason = std::string(reason);
-  item.action = std::string(action);
-  item.note = std::string(note);
-  core_->Record(std::move(item));
+void SeriesEventRecorder::RecordAction(Occurrence occurrence) {
+  core_->Record({std::move(occurrence), {}, absl::InfinitePast()});
 }
 
 size_t SeriesEventRecorder::pending() const { return core_->pending(); }

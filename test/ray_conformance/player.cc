@@ -92,14 +92,17 @@ void WaitUntilQuiet(sim::RayWorld& world, const Case& recorded, bool deletion) {
   int64_t version = world.server().resource_version();
   const std::string cluster(recorded.manifest.At("metadata").GetString("name"));
   const auto failing = [&] { return world.life().Failing({recorded.ns, cluster}); };
+  // What fails waits for its back-off; after the last failure there is time to become quiet.
+  absl::Time limit = start + kLimit;
   while (world.now() - start < kRetryLimit) {
     world.Advance(kTick);
     if (world.server().resource_version() != version) {
       version = world.server().resource_version();
       last_change = world.now();
     }
-    if (world.now() - start >= kLimit && !failing()) break;
-    if (world.now() - last_change < kQuiet && world.now() - start < kLimit) continue;
+    if (failing()) limit = std::max(limit, world.now() + 2 * kQuiet);
+    if (world.now() >= limit) break;
+    if (world.now() - last_change < kQuiet) continue;
     if (failing() && world.life().reconciles() == reconciles) continue;
     if (deletion && world.now() - start < kDeletionPatience &&
         world.server().Get("ray.io/v1", "RayCluster", recorded.ns, cluster).ok()) {

@@ -48,6 +48,19 @@ std::optional<absl::Time> ScaleExpectations::NextTimeout(
   return next;
 }
 
+bool ScaleExpectations::JustCreated(const std::string& cluster, const std::set<std::string>& groups,
+                                    const InCache& in_cache, absl::Time now,
+                                    absl::Duration patience) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = records_.find(cluster);
+  if (found == records_.end()) return false;
+  return std::any_of(found->second.begin(), found->second.end(), [&](const auto& entry) {
+    const auto& [pod, record] = entry;
+    return record.action == Action::kCreate && groups.contains(record.group) &&
+           now - record.at < patience && !in_cache(pod);
+  });
+}
+
 void ScaleExpectations::Forget(const std::string& cluster) {
   absl::MutexLock lock(&mutex_);
   records_.erase(cluster);

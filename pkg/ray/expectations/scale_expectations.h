@@ -39,6 +39,10 @@ class ScaleExpectations {
   // open. Groups that the spec has no more are nobody's business: nobody settles their records.
   std::optional<absl::Time> NextTimeout(const std::string& cluster,
                                         const std::set<std::string>& groups) const;
+  // Whether a creation of these groups that is younger than `patience` does not show yet. Drops
+  // nothing.
+  bool JustCreated(const std::string& cluster, const std::set<std::string>& groups,
+                   const InCache& in_cache, absl::Time now, absl::Duration patience) const;
   void Forget(const std::string& cluster);
   size_t size() const;
 

@@ -81,6 +81,25 @@ TEST_F(ScaleExpectationsTest, ALaterRecordOfAPodReplacesTheEarlierOne) {
   EXPECT_TRUE(Satisfied("w")) << "not in the cache: deleted";
 }
 
+TEST_F(ScaleExpectationsTest, ACreationIsNewUntilItShowsOrPatienceEnds) {
+  const auto just_created = [this](const std::set<std::string>& groups) {
+    return expectations_.JustCreated(
+        "ns/c", groups, [this](const std::string& pod) { return cache_.contains(pod); }, now_,
+        absl::Seconds(1));
+  };
+  EXPECT_FALSE(just_created({"w"}));
+  Expect("w", "w-1", Action::kCreate);
+  Expect("x", "x-1", Action::kDelete);
+  EXPECT_TRUE(just_created({"", "w"}));
+  EXPECT_FALSE(just_created({"", "x"})) << "a deletion";
+  cache_.insert("w-1");
+  EXPECT_FALSE(just_created({"w"}));
+  cache_.clear();
+  now_ += absl::Seconds(1);
+  EXPECT_FALSE(just_created({"w"}));
+  EXPECT_EQ(expectations_.size(), 2u) << "nothing is dropped";
+}
+
 TEST_F(ScaleExpectationsTest, AForgottenClusterWaitsForNothing) {
   Expect("w", "w-1", Action::kCreate);
   expectations_.Expect("ns/other", "w", "x-1", Action::kCreate, now_);

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "pkg/apis/json/value.h"
+#include "pkg/controller/event.h"
 #include "pkg/kube/event_recorder.h"
 
 namespace hekla::ray::controllers {
@@ -15,6 +19,7 @@ struct EventNote {
   absl::string_view reason = {};
   absl::string_view action = {};
   std::string note = {};
+  int32_t count = 1;  // how often it happened
 };
 
 // Where a controller's events go. Threads: any.
@@ -34,6 +39,26 @@ class RecorderSink final : public EventSink {
 
  private:
   kube::SeriesEventRecorder* const recorder_;
+};
+
+// The events of one pass over one object, told at its end: what a pass does several times is told
+// once, with its count and the first note, as a series of the recorder would end up.
+// Threads: one.
+class PassEvents {
+ public:
+  // `sink` must outlive this.
+  PassEvents(EventSink* sink, controller::ObjectPtr regarding)
+      : sink_(sink), regarding_(std::move(regarding)) {}
+  ~PassEvents();
+  PassEvents(const PassEvents&) = delete;
+  PassEvents& operator=(const PassEvents&) = delete;
+
+  void Add(EventNote note);
+
+ private:
+  EventSink* const sink_;
+  const controller::ObjectPtr regarding_;
+  std::vector<EventNote> notes_;  // in the order in which they came first
 };
 
 }  // namespace hekla::ray::controllers

@@ -23,14 +23,13 @@ std::string FullName(const Value& policy) {
 }
 
 // Says how a write went; hands its status on.
-absl::Status Report(EventSink& events, const Value& regarding, const absl::Status& status,
-                    const EventNote& done, absl::string_view failed_reason,
-                    const std::string& failed_text) {
+absl::Status Report(PassEvents& events, const absl::Status& status, const EventNote& done,
+                    absl::string_view failed_reason, const std::string& failed_text) {
   if (status.ok()) {
-    events.Emit(regarding, done);
+    events.Add(done);
   } else {
-    events.Emit(regarding, {apis::ray::kEventWarning, failed_reason, done.action,
-                            absl::StrCat(failed_text, ": ", absl::string_view(status.message()))});
+    events.Add({apis::ray::kEventWarning, failed_reason, done.action,
+                absl::StrCat(failed_text, ": ", absl::string_view(status.message()))});
   }
   return status;
 }
@@ -44,19 +43,20 @@ absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request)
     return object.status();
   }
   // What cannot be read is reported by the RayCluster controller.
-  const absl::StatusOr<RayCluster> cluster = apis::ray::DecodeRayCluster(**object);
+  const absl::StatusOr<RayCluster> cluster = apis::ray::DecodeRayCluster(*object);
   if (!cluster.ok() || cluster->metadata.terminating() || !apis::ray::ManagedByUs(*cluster)) {
     return Result();
   }
   const std::vector<Value> wanted = builders::BuildNetworkPolicies(*cluster);
+  PassEvents events(deps_.events, object);
   for (const Value& policy : wanted) {
-    HEKLA_RETURN_IF_ERROR(Keep(**object, *cluster, policy));
+    HEKLA_RETURN_IF_ERROR(Keep(*cluster, policy, events));
   }
-  HEKLA_RETURN_IF_ERROR(DeleteOthers(**object, *cluster, wanted));
+  HEKLA_RETURN_IF_ERROR(DeleteOthers(*cluster, wanted, events));
   return Result();
 }
 
-absl::Status Reconciler::Keep(const Value& object, const RayCluster& cluster, const Value& wanted) {
+absl::Status Reconciler::Keep(const RayCluster& cluster, const Value& wanted, PassEvents& events) {
   const std::string name = FullName(wanted);
   // The cache spares the server a create that it would refuse.
   absl::StatusOr<controller::ObjectPtr> live =
@@ -64,7 +64,7 @@ absl::Status Reconciler::Keep(const Value& object, const RayCluster& cluster, co
   if (!live.ok() && kube::IsNotFound(live.status())) {
     const absl::Status created = deps_.client->Create(NetworkPolicies(), wanted).status();
     if (!kube::IsAlreadyExists(created)) {
-      return Report(*deps_.events, object, created,
+      return Report(events, created,
                     {apis::ray::kEventNormal, apis::ray::kCreatedNetworkPolicy,
                      apis::ray::kActionCreate, absl::StrCat("Created NetworkPolicy ", name)},
                     apis::ray::kFailedToCreateNetworkPolicy,
@@ -74,28 +74,27 @@ absl::Status Reconciler::Keep(const Value& object, const RayCluster& cluster, co
                                                             controller::NameOf(wanted)));
     live = std::make_shared<const Value>(std::move(now));
   }
-  HEKLA_RETURN_IF_ERROR(live.status());
-  if (!builders::ControlledBy(cluster, **live)) {
+  if (!builders::ControlledBy(cluster, *live)) {
     const std::string text =
         absl::StrCat("NetworkPolicy ", name,
                      " already exists and is not owned by this RayCluster, network isolation will "
                      "not be applied. Rename the existing NetworkPolicy or use a different "
                      "RayCluster name to avoid the collision");
-    deps_.events->Emit(object, {apis::ray::kEventWarning, apis::ray::kNetworkPolicyNameCollision,
-                                apis::ray::kActionValidate, text});
+    events.Add({apis::ray::kEventWarning, apis::ray::kNetworkPolicyNameCollision,
+                apis::ray::kActionValidate, text});
     return absl::FailedPreconditionError(text);
   }
-  const std::optional<Value> updated = builders::UpdatedNetworkPolicy(**live, wanted);
+  const std::optional<Value> updated = builders::UpdatedNetworkPolicy(*live, wanted);
   if (!updated.has_value()) return absl::OkStatus();
-  return Report(*deps_.events, object, deps_.client->Update(NetworkPolicies(), *updated).status(),
+  return Report(events, deps_.client->Update(NetworkPolicies(), *updated).status(),
                 {apis::ray::kEventNormal, apis::ray::kUpdatedNetworkPolicy,
                  apis::ray::kActionUpdate, absl::StrCat("Updated NetworkPolicy ", name)},
                 apis::ray::kFailedToUpdateNetworkPolicy,
                 absl::StrCat("Failed to update NetworkPolicy ", name));
 }
 
-absl::Status Reconciler::DeleteOthers(const Value& object, const RayCluster& cluster,
-                                      const std::vector<Value>& wanted) {
+absl::Status Reconciler::DeleteOthers(const RayCluster& cluster, const std::vector<Value>& wanted,
+                                      PassEvents& events) {
   controller::ListFilter filter;
   filter.ns = cluster.ns();
   filter.labels = {{std::string(apis::ray::kClusterLabel), cluster.name()}};
@@ -112,7 +111,7 @@ absl::Status Reconciler::DeleteOthers(const Value& object, const RayCluster& clu
     if (kube::IsNotFound(deleted)) continue;
     const std::string name = FullName(*policy);
     HEKLA_RETURN_IF_ERROR(
-        Report(*deps_.events, object, deleted,
+        Report(events, deleted,
                {apis::ray::kEventNormal, apis::ray::kDeletedNetworkPolicy, apis::ray::kActionDelete,
                 absl::StrCat("Deleted NetworkPolicy ", name)},
                apis::ray::kFailedToDeleteNetworkPolicy,

@@ -27,10 +27,10 @@ class Reconciler final : public controller::Reconciler {
   absl::StatusOr<controller::Result> Reconcile(const controller::Request& request) override;
 
  private:
-  absl::Status Keep(const apis::json::Value& object, const apis::ray::RayCluster& cluster,
-                    const apis::json::Value& wanted);
-  absl::Status DeleteOthers(const apis::json::Value& object, const apis::ray::RayCluster& cluster,
-                            const std::vector<apis::json::Value>& wanted);
+  absl::Status Keep(const apis::ray::RayCluster& cluster, const apis::json::Value& wanted,
+                    PassEvents& events);
+  absl::Status DeleteOthers(const apis::ray::RayCluster& cluster,
+                            const std::vector<apis::json::Value>& wanted, PassEvents& events);
 
   const Deps deps_;
 };

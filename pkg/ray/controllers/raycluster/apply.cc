@@ -69,7 +69,7 @@ bool IsFine(const Write& write, const absl::Status& status) {
 }
 
 void Succeed(const ApplyDeps& deps, const Observed& observed, const Write& write,
-             const Value& answer, Outcome& outcome) {
+             const Value& answer, Outcome& outcome, PassEvents& events) {
   const std::string cluster = observed.cluster.metadata.Key();
   if (write.verb == Write::Verb::kForgetExpectations) deps.expectations->Forget(cluster);
   const std::string name =
@@ -85,28 +85,29 @@ void Succeed(const ApplyDeps& deps, const Observed& observed, const Write& write
   if (write.names_object) {
     absl::StrAppend(&note.note, controller::NamespaceOf(answer), "/", name);
   }
-  deps.events->Emit(*observed.object, note);
+  events.Add(std::move(note));
 }
 
 }  // namespace
 
 Outcome ApplyPlan(const ApplyDeps& deps, const Observed& observed, const Plan& plan) {
   Outcome outcome;
+  PassEvents events(deps.events, observed.object);
   for (const Write& write : plan.writes) {
     const absl::StatusOr<Value> answer = Perform(*deps.client, observed.cluster.ns(), write);
     if (answer.ok()) {
-      Succeed(deps, observed, write, *answer, outcome);
+      Succeed(deps, observed, write, *answer, outcome, events);
       continue;
     }
     if (write.missing_is_done && kube::IsNotFound(answer.status())) {
-      Succeed(deps, observed, write, Value(), outcome);
+      Succeed(deps, observed, write, Value(), outcome, events);
       continue;
     }
     if (IsFine(write, answer.status())) continue;
     if (!write.failed.reason.empty()) {
       EventNote note = write.failed;
       absl::StrAppend(&note.note, absl::string_view(answer.status().message()));
-      deps.events->Emit(*observed.object, note);
+      events.Add(std::move(note));
     }
     outcome.uncertain = write.verb == Write::Verb::kCreate && write.resource == &Pods() &&
                         MayHaveTakenEffect(answer.status());

@@ -28,8 +28,8 @@ struct Outcome {
   bool made_service = false;
 };
 
-// Does what the plan says, in its order, up to the first failure that is not fine: writes, then
-// their events and expectations.
+// Does what the plan says, in its order, up to the first failure that is not fine: writes with
+// their expectations, and at the end the events of all of them.
 Outcome ApplyPlan(const ApplyDeps& deps, const Observed& observed, const Plan& plan);
 
 }  // namespace hekla::ray::controllers::raycluster

@@ -57,16 +57,15 @@ std::string AnnotationOf(const Value& object, absl::string_view key) {
   return std::string(controller::AnnotationOf(object, key));
 }
 
-// Suspension is under way: all pods go, and go again, until none is left.
-void PlanDeleteAll(const Observed& observed, std::string note, Plan& plan) {
+// All pods go, and go again, until none is left. `what`: how the events end.
+void PlanDeleteAll(const Observed& observed, const std::string& what, Plan& plan) {
   const RayCluster& cluster = observed.cluster;
   Write write = DeletePods(observed.pods, builders::AllPodsSelector(cluster.name()));
   write.marker = apis::ray::kFailedDeleteAllPods;
   write.done = {apis::ray::kEventNormal, apis::ray::kDeletedPod, apis::ray::kActionDelete,
-                std::move(note)};
-  write.failed = {
-      apis::ray::kEventWarning, apis::ray::kFailedToDeletePodCollection, apis::ray::kActionDelete,
-      absl::StrCat("Failed deleting Pods of RayCluster ", cluster.ns(), "/", cluster.name(), ", ")};
+                absl::StrCat("Deleted ", what)};
+  write.failed = {apis::ray::kEventWarning, apis::ray::kFailedToDeletePodCollection,
+                  apis::ray::kActionDelete, absl::StrCat("Failed deleting ", what, ", ")};
   plan.writes.push_back(std::move(write));
 }
 
@@ -95,7 +94,7 @@ bool PlanSuspension(const Observed& observed, const PlanInput& input, Plan& plan
   }
   if (stage == apis::ray::kSuspending || (!conditions && wanted)) {
     PlanDeleteAll(observed,
-                  absl::StrCat("Deleted Pods for RayCluster ", cluster.ns(), "/", cluster.name(),
+                  absl::StrCat("Pods for RayCluster ", cluster.ns(), "/", cluster.name(),
                                " due to suspension"),
                   plan);
     return true;
@@ -128,7 +127,7 @@ bool PlanRecreate(const Observed& observed, const PlanInput& input, const std::s
   const std::string old_hash = AnnotationOf(head, apis::ray::kRecreateHashAnnotation);
   if (old_hash.empty() || old_hash == hash) return false;
   PlanDeleteAll(observed,
-                absl::StrCat("Deleted all Pods for RayCluster ", cluster.ns(), "/", cluster.name(),
+                absl::StrCat("all Pods for RayCluster ", cluster.ns(), "/", cluster.name(),
                              " due to spec change with Recreate upgradeStrategy"),
                 plan);
   Write forget;

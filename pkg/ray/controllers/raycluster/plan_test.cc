@@ -280,6 +280,29 @@ TEST_F(PlanTest, QuirkRunningWithoutAReadyConditionIsReady) {
   EXPECT_TRUE(apis::ray::IsConditionTrue(*status, "RayClusterProvisioned"));
 }
 
+TEST_F(PlanTest, OnlyProgressIsWhatTurnsNothing) {
+  Cluster(Group(R"("replicas":1,"minReplicas":0,"maxReplicas":9,"numOfHosts":1)"));
+  const auto status = [this](std::optional<StepError> error = std::nullopt) {
+    return *ComputeStatus(observed_, error, true, input_.now);
+  };
+  const auto nothing = observed_.cluster.status;
+  Pod("head", "Pending", "", true);
+  const auto first = status();
+  EXPECT_TRUE(OnlyProgress(nothing, first));
+  Pod("w1", "Running");
+  const auto second = status();
+  EXPECT_TRUE(OnlyProgress(first, second)) << "a worker runs";
+  EXPECT_FALSE(OnlyProgress(
+      nothing, status(StepError{"FailedCreateWorkerPod", absl::InternalError("quota")})));
+  observed_.pods.clear();
+  Pod("head", "Running", "", true);
+  Pod("w1", "Running");
+  EXPECT_FALSE(OnlyProgress(second, status())) << "it is ready";
+  observed_.cluster.spec.suspend = true;
+  observed_.pods.pop_back();
+  EXPECT_FALSE(OnlyProgress(second, status())) << "a suspension begins";
+}
+
 TEST_F(PlanTest, WithoutExactlyOneHeadServiceThereIsNoStatus) {
   Cluster(kHead);
   observed_.head_services.clear();

@@ -1,6 +1,7 @@
 #include "pkg/ray/controllers/raycluster/reconciler.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -20,9 +21,30 @@ using apis::json::Value;
 using controller::ObjectPtr;
 using controller::Result;
 
-// After a status that was written, and after a service was made that the status needs.
+// After a status that was written or put off.
 constexpr absl::Duration kSoon = absl::Seconds(2);
+// So long is a status put off while the cache does not show the pods that were just made: it would
+// be out of date when written, and their arrival leads to another pass. Not longer, so that a group
+// that grows for minutes shows its progress.
+constexpr absl::Duration kPatience = absl::Seconds(1);
+// So long a pod counts as young: while young pods start, their progress is not written step by
+// step. Creation times are whole seconds.
+constexpr absl::Duration kYouth = absl::Seconds(2);
 constexpr size_t kSuffixLength = 5;
+
+// All groups of the spec, and "", the head's.
+std::set<std::string> GroupsOf(const apis::ray::RayCluster& cluster) {
+  std::set<std::string> groups = {""};
+  for (const auto& group : cluster.spec.worker_groups) groups.insert(group.group_name);
+  return groups;
+}
+
+bool YoungPodsStart(const Observed& observed, absl::Time now) {
+  return std::any_of(observed.pods.begin(), observed.pods.end(), [now](const ObjectPtr& pod) {
+    return pod->At("status").GetString("phase") != "Running" &&
+           controller::CreationTimeOf(*pod) > now - kYouth;
+  });
+}
 
 bool CreatesPods(const Plan& plan) {
   return std::any_of(plan.writes.begin(), plan.writes.end(), [](const Write& write) {
@@ -99,6 +121,10 @@ std::optional<absl::StatusOr<Result>> Reconciler::Validate(const Value& object,
   return absl::StatusOr<Result>(Result());
 }
 
+expectations::ScaleExpectations::InCache Reconciler::InCache(const std::string& ns) const {
+  return [this, ns](const std::string& pod) { return deps_.client->Get(Pods(), ns, pod).ok(); };
+}
+
 PlanInput Reconciler::MakeInput(const Observed& observed) {
   PlanInput input;
   input.options = &options_;
@@ -113,14 +139,10 @@ PlanInput Reconciler::MakeInput(const Observed& observed) {
     return out;
   };
   const std::string cluster = observed.cluster.metadata.Key();
-  const auto in_cache = [this, &observed](const std::string& pod) {
-    return deps_.client->Get(Pods(), observed.cluster.ns(), pod).ok();
-  };
-  std::vector<std::string> groups = {""};
-  for (const auto& group : observed.cluster.spec.worker_groups) groups.push_back(group.group_name);
   bool given_up = false;
-  for (const std::string& group : groups) {
-    if (!expectations_.Satisfied(cluster, group, in_cache, input.now, &given_up)) {
+  for (const std::string& group : GroupsOf(observed.cluster)) {
+    if (!expectations_.Satisfied(cluster, group, InCache(observed.cluster.ns()), input.now,
+                                 &given_up)) {
       input.waiting.insert(group);
     }
   }
@@ -168,6 +190,10 @@ absl::StatusOr<bool> Reconciler::WriteStatus(const Observed& observed,
   HEKLA_ASSIGN_OR_RETURN(const apis::ray::RayClusterStatus status,
                          ComputeStatus(observed, error, options_.status_conditions, now));
   if (!apis::ray::StatusNeedsWrite(observed.cluster.status, status)) return false;
+  if (!error.has_value() && OnlyProgress(observed.cluster.status, status) &&
+      YoungPodsStart(observed, now)) {
+    return true;
+  }
   Value object = *observed.object;
   apis::ray::WriteRayClusterStatus(status, object);
   HEKLA_RETURN_IF_ERROR(deps_.client->UpdateStatus(RayClusters(), object).status());
@@ -181,20 +207,24 @@ absl::StatusOr<bool> Reconciler::WriteStatus(const Observed& observed,
 
 absl::StatusOr<Result> Reconciler::Conclude(Observed observed, const Outcome& outcome) {
   absl::Status read = ObserveAgain(*deps_.client, observed);
-  // The service that was made just now shows later; its arrival leads to another pass.
-  const bool too_early = outcome.made_service && observed.head_services.empty();
-  absl::StatusOr<bool> written = false;
-  if (read.ok() && !too_early) written = WriteStatus(observed, outcome.error);
+  const std::string cluster = observed.cluster.metadata.Key();
+  const std::set<std::string> groups = GroupsOf(observed.cluster);
+  const absl::Time now = deps_.clock->Now();
+  // What was made just now shows later; its arrival leads to another pass.
+  const bool too_early =
+      (outcome.made_service && observed.head_services.empty()) ||
+      (!outcome.error.has_value() &&
+       expectations_.JustCreated(cluster, groups, InCache(observed.cluster.ns()), now, kPatience));
+  absl::StatusOr<bool> again = false;
+  if (read.ok() && !too_early) again = WriteStatus(observed, outcome.error);
   if (outcome.error.has_value()) return outcome.error->status;
   HEKLA_RETURN_IF_ERROR(read);
-  if (!written.ok()) return written.status();
-  if (*written || too_early) return Result::After(kSoon);
+  if (!again.ok()) return again.status();
+  if (*again || too_early) return Result::After(kSoon);
   absl::Duration after = options_.periodic;
-  std::set<std::string> groups = {""};
-  for (const auto& group : observed.cluster.spec.worker_groups) groups.insert(group.group_name);
-  const auto timeout = expectations_.NextTimeout(observed.cluster.metadata.Key(), groups);
+  const auto timeout = expectations_.NextTimeout(cluster, groups);
   if (timeout.has_value()) {
-    const absl::Duration left = std::max(*timeout - deps_.clock->Now(), absl::Milliseconds(1));
+    const absl::Duration left = std::max(*timeout - now, absl::Milliseconds(1));
     after = after > absl::ZeroDuration() ? std::min(after, left) : left;
   }
   return after > absl::ZeroDuration() ? Result::After(after) : Result();

@@ -60,13 +60,14 @@ class Reconciler final : public controller::Reconciler {
   std::optional<absl::StatusOr<controller::Result>> Validate(const apis::json::Value& object,
                                                              const apis::ray::RayCluster& cluster);
   PlanInput MakeInput(const Observed& observed);
+  expectations::ScaleExpectations::InCache InCache(const std::string& ns) const;
   // The cache may lack pods that exist: after a creation whose outcome is not known, and for
   // clusters that are older than this process. Then the first creation is preceded by a look past
   // the cache; what is found there is expected to show.
   absl::Status LookPastCache(const Observed& observed, PlanInput& input);
   bool MustLookPastCache(const Observed& observed);
   absl::StatusOr<controller::Result> Conclude(Observed observed, const Outcome& outcome);
-  // Whether the status was written.
+  // Whether another look is due soon: the status was written, or put off.
   absl::StatusOr<bool> WriteStatus(const Observed& observed, const std::optional<StepError>& error);
 
   const Deps deps_;

@@ -238,4 +238,19 @@ absl::StatusOr<RayClusterStatus> ComputeStatus(const Observed& observed,
   return status;
 }
 
+bool OnlyProgress(const RayClusterStatus& before, const RayClusterStatus& now) {
+  if (before.state != now.state) return false;
+  // The first status: all of its conditions are new, and none of them is news but these.
+  if (before.conditions.empty()) {
+    return std::none_of(now.conditions.begin(), now.conditions.end(),
+                        [](const Condition& c) { return c.status == kTrue; });
+  }
+  return before.conditions.size() == now.conditions.size() &&
+         std::equal(before.conditions.begin(), before.conditions.end(), now.conditions.begin(),
+                    [](const Condition& a, const Condition& b) {
+                      return a.type == b.type && a.status == b.status &&
+                             a.type != apis::ray::kReplicaFailure;
+                    });
+}
+
 }  // namespace hekla::ray::controllers::raycluster

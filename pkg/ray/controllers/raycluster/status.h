@@ -26,4 +26,9 @@ absl::StatusOr<apis::ray::RayClusterStatus> ComputeStatus(
     const Observed& observed, const std::optional<StepError>& step_error, bool with_conditions,
     absl::Time now);
 
+// Whether `now` tells nothing but how far the pods have come: counts, addresses, reasons and texts.
+// No state is entered, no condition turns, and nothing failed. Such a status may wait a little.
+bool OnlyProgress(const apis::ray::RayClusterStatus& before,
+                  const apis::ray::RayClusterStatus& now);
+
 }  // namespace hekla::ray::controllers::raycluster
