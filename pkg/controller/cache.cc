@@ -19,8 +19,6 @@ namespace {
 
 using ValueInformer = kube::Informer<Value>;
 
-constexpr char kControllerIndex[] = "controller";
-
 std::string LabelIndex(absl::string_view label) { return absl::StrCat("label:", label); }
 std::string IndexValue(absl::string_view ns, absl::string_view value) {
   return absl::StrCat(ns, "/", value);
@@ -120,7 +118,7 @@ class Cache::KindCache {
       informer.transform = [this](Value& object) { Trim(object); };
       informer.on_error = [this](const absl::Status& status) { NoteError(status); };
       informers_.push_back(std::make_unique<ValueInformer>(
-          deps.client, deps.io, [](const Value& value) -> absl::StatusOr<Value> { return value; },
+          deps.client, deps.io, [](Value value) -> absl::StatusOr<Value> { return value; },
           std::move(informer)));
       AddIndexes(informers_.back()->store());
     }
@@ -194,6 +192,8 @@ class Cache::KindCache {
   void Trim(Value& object) const {
     if (Value* const metadata = object.Find("metadata")) metadata->Remove("managedFields");
     if (kind_.transform) kind_.transform(object);
+    // A copy has no spare room; what is stored stays for long.
+    object = Value(std::as_const(object));
   }
   void SettleOwnWrites() {
     kube::Handler<Value> handler;
@@ -210,11 +210,6 @@ class Cache::KindCache {
       const absl::Status added = store.AddIndex(name, std::move(function));
       CHECK(added.ok()) << added;
     };
-    add(kControllerIndex, [](const Value& object) {
-      const Value* const controller = ControllerOf(object);
-      if (controller == nullptr) return std::vector<std::string>();
-      return std::vector<std::string>{std::string(controller->GetString("uid"))};
-    });
     for (const std::string& label : kind_.index_labels) {
       add(LabelIndex(label), [label](const Value& object) {
         const absl::string_view value = LabelOf(object, label);
@@ -226,9 +221,6 @@ class Cache::KindCache {
   // A superset of what matches, by the best index there is.
   std::vector<ObjectPtr> Candidates(const kube::Store<Value>& store,
                                     const ListFilter& filter) const {
-    if (!filter.controller_uid.empty()) {
-      return store.ByIndex(kControllerIndex, filter.controller_uid);
-    }
     if (!filter.ns.empty()) {
       for (const auto& [key, value] : filter.labels) {
         const auto& indexed = kind_.index_labels;

@@ -31,7 +31,7 @@ struct ListFilter {
 };
 
 // The local copies of the kinds that a process reads, each kept by an informer per watched
-// namespace, with indexes by controller and by chosen labels.
+// namespace, with indexes by chosen labels.
 // Threads: reads from any. AddKind before Start. AddHandler, WhenSynced, Start and Stop on the io
 // executor, or
 //          while it stands still.

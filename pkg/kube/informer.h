@@ -62,7 +62,8 @@ template <typename T>
 class Informer final : private ReflectorSink {
  public:
   using Object = std::shared_ptr<const T>;
-  using Decode = std::function<absl::StatusOr<T>(const apis::json::Value&)>;
+  // May take what it is given: nobody needs it afterwards.
+  using Decode = std::function<absl::StatusOr<T>(apis::json::Value&&)>;
   using HandlerId = int;
 
   struct Options {
@@ -113,7 +114,7 @@ class Informer final : private ReflectorSink {
     if (options_.on_error) options_.on_error(status);
   }
 
-  Object DecodeObject(const std::string& key, const apis::json::Value& value);
+  Object DecodeObject(const std::string& key, apis::json::Value value);
   void Put(const std::string& key, Object object);
   void Delete(const std::string& key, const Object& final_state);
   void ArmResync(const std::shared_ptr<Entry>& entry);

@@ -83,8 +83,8 @@ void Informer<T>::ArmResync(const std::shared_ptr<Entry>& entry) {
 
 template <typename T>
 typename Informer<T>::Object Informer<T>::DecodeObject(const std::string& key,
-                                                       const apis::json::Value& value) {
-  absl::StatusOr<T> object = decode_(value);
+                                                       apis::json::Value value) {
+  absl::StatusOr<T> object = decode_(std::move(value));
   if (!object.ok()) {
     ++decode_errors_;
     LOG(WARNING) << "object skipped kind=" << options_.reflector.resource.kind << " key=" << key
@@ -130,7 +130,7 @@ void Informer<T>::Delete(const std::string& key, const Object& final_state) {
 template <typename T>
 void Informer<T>::ReplaceItem(apis::json::Value object) {
   std::string key = KeyOf(object);
-  Object decoded = DecodeObject(key, object);
+  Object decoded = DecodeObject(key, std::move(object));
   pending_.emplace_back(std::move(key), std::move(decoded));
 }
 
@@ -159,7 +159,7 @@ void Informer<T>::EndReplace(const std::string&) {
 template <typename T>
 void Informer<T>::OnEvent(EventType type, apis::json::Value object) {
   const std::string key = KeyOf(object);
-  Object decoded = DecodeObject(key, object);
+  Object decoded = DecodeObject(key, std::move(object));
   if (type == EventType::kDeleted) {
     if (decoded == nullptr) decoded = store_.Get(key);
     Delete(key, decoded);

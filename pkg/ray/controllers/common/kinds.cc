@@ -1,5 +1,9 @@
 #include "pkg/ray/controllers/common/kinds.h"
 
+#include <algorithm>
+#include <functional>
+#include <span>
+
 #include "absl/strings/str_cat.h"
 #include "pkg/apis/ray/well_known.h"
 
@@ -10,24 +14,97 @@ using apis::json::Member;
 using apis::json::Value;
 using controller::Cache;
 
+// What is kept of the metadata of objects that are only looked at.
+constexpr absl::string_view kReadMetadata[] = {"name",
+                                               "namespace",
+                                               "uid",
+                                               "resourceVersion",
+                                               "creationTimestamp",
+                                               "deletionTimestamp",
+                                               "labels",
+                                               "annotations",
+                                               "finalizers",
+                                               "ownerReferences",
+                                               "generation"};
+
+// Drops all members but these.
+void KeepOnly(Value& object, std::span<const absl::string_view> keys) {
+  if (!object.is_object()) return;
+  Value::Object& members = object.as_object();
+  members.erase(std::remove_if(members.begin(), members.end(),
+                               [keys](const Member& m) {
+                                 return std::find(keys.begin(), keys.end(), m.key) == keys.end();
+                               }),
+                members.end());
+}
+void KeepOnly(Value* object, std::initializer_list<absl::string_view> keys) {
+  if (object != nullptr) KeepOnly(*object, std::span(keys.begin(), keys.size()));
+}
+
+// Drops the items that `wanted` refuses.
+void KeepItems(Value* list, const std::function<bool(Value&)>& wanted) {
+  if (list == nullptr || !list->is_array()) return;
+  Value::Array& items = list->as_array();
+  items.erase(std::remove_if(items.begin(), items.end(), [&](Value& v) { return !wanted(v); }),
+              items.end());
+}
+
+// Of objects that are not written back: without what only others read, and with the owner that is
+// the controller alone.
+void TrimMetadata(Value& object) {
+  Value* const metadata = object.Find("metadata");
+  if (metadata == nullptr) return;
+  KeepOnly(*metadata, kReadMetadata);
+  KeepItems(metadata->Find("ownerReferences"),
+            [](Value& owner) { return owner.GetBool("controller"); });
+}
+
+// For kinds whose being there is all that counts.
+void TrimToMetadata(Value& object) {
+  KeepOnly(&object, {"apiVersion", "kind", "metadata"});
+  TrimMetadata(object);
+  if (Value* const metadata = object.Find("metadata")) metadata->Remove("annotations");
+}
+
+// The controllers look at containers that wait or have ended.
+bool TrimContainerStatus(Value& status) {
+  KeepOnly(&status, {"name", "state"});
+  KeepOnly(status.Find("state"), {"waiting", "terminated"});
+  return status.At("state").size() > 0;
+}
+
 // Keeps of a pod what the controllers look at: a cluster of ten thousand pods must not hold their
 // environments.
 void TrimPod(Value& pod) {
-  Value spec = Value::MakeObject();
-  const Value& full = pod.At("spec");
-  for (const char* key : {"restartPolicy", "nodeName"}) {
-    if (const Value* value = full.Find(key)) spec.Set(key, *value);
+  TrimMetadata(pod);
+  KeepOnly(pod.FindPath({"metadata", "annotations"}),
+           {apis::ray::kRecreateHashAnnotation, apis::ray::kOperatorVersionAnnotation});
+  KeepOnly(pod.Find("spec"), {"restartPolicy", "containers"});
+  if (Value* const containers = pod.FindPath({"spec", "containers"});
+      containers != nullptr && containers->size() > 0) {
+    Value& ray = containers->as_array().front();
+    *containers = Value::MakeArray({Value::MakeObject({{"name", ray.At("name")}})});
   }
-  if (full.At("containers").size() > 0) {
-    const Value& ray = full.At("containers").as_array().front();
-    spec.Set("containers", Value::MakeArray({Value::MakeObject({{"name", ray.At("name")}})}));
-  }
-  Value status = Value::MakeObject();
-  for (const char* key : {"phase", "podIP", "conditions", "containerStatuses"}) {
-    if (const Value* value = pod.At("status").Find(key)) status.Set(key, *value);
-  }
-  pod.Set("spec", std::move(spec));
-  pod.Set("status", std::move(status));
+  Value* const status = pod.Find("status");
+  KeepOnly(status, {"phase", "podIP", "conditions", "containerStatuses"});
+  if (status == nullptr) return;
+  KeepItems(status->Find("conditions"), [](Value& condition) {
+    KeepOnly(&condition, {"type", "status", "reason", "message"});
+    return condition.GetString("type") == "Ready";
+  });
+  KeepItems(status->Find("containerStatuses"), TrimContainerStatus);
+}
+
+void TrimService(Value& service) {
+  TrimMetadata(service);
+  KeepOnly(&service, {"apiVersion", "kind", "metadata", "spec"});
+  KeepOnly(service.Find("spec"), {"clusterIP", "ports", "type"});
+}
+
+void TrimJob(Value& job) {
+  TrimMetadata(job);
+  KeepOnly(&job, {"apiVersion", "kind", "metadata", "status"});
+  KeepOnly(job.Find("status"), {"conditions"});
 }
 
 // What is secret is not kept: only which keys there are.
@@ -92,18 +169,26 @@ std::vector<Cache::Kind> CacheKinds(const CacheNeeds& needs) {
   kinds.push_back(std::move(pods));
   Cache::Kind services = ByCluster(Services());
   services.index_labels.emplace_back(apis::ray::kHeadlessServiceLabel);
+  services.transform = TrimService;
   kinds.push_back(std::move(services));
   Cache::Kind secrets = Plain(Secrets());
   secrets.transform = TrimSecret;
   kinds.push_back(std::move(secrets));
   Cache::Kind jobs = ByCluster(Jobs());
   jobs.label_selector = absl::StrCat(apis::ray::kCreatedByLabel, "=", apis::ray::kOperatorName);
+  jobs.transform = TrimJob;
   kinds.push_back(std::move(jobs));
-  for (const kube::Resource* resource :
-       {&ServiceAccounts(), &Claims(), &Roles(), &RoleBindings(), &Ingresses()}) {
+  for (const kube::Resource* resource : {&ServiceAccounts(), &Roles(), &RoleBindings()}) {
+    kinds.push_back(Plain(*resource));
+    kinds.back().transform = TrimToMetadata;
+  }
+  for (const kube::Resource* resource : {&Claims(), &Ingresses()}) {
     kinds.push_back(Plain(*resource));
   }
-  if (needs.routes) kinds.push_back(ByCluster(Routes()));
+  if (needs.routes) {
+    kinds.push_back(ByCluster(Routes()));
+    kinds.back().transform = TrimToMetadata;
+  }
   if (needs.network_policies) kinds.push_back(ByCluster(NetworkPolicies()));
   if (needs.mtls) {
     kinds.push_back(Plain(Issuers()));
