@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "pkg/apis/json/value.h"
+#include "pkg/apis/meta/string_map.h"
 #include "pkg/controller/cache.h"
 #include "pkg/controller/event.h"
 #include "pkg/kube/resource.h"
@@ -31,6 +32,13 @@ class Client {
                                         absl::string_view name) = 0;
   virtual absl::StatusOr<std::vector<ObjectPtr>> List(const kube::Resource& resource,
                                                       const ListFilter& filter) = 0;
+  // As Get; null where there is none.
+  absl::StatusOr<ObjectPtr> GetIfThere(const kube::Resource& resource, absl::string_view ns,
+                                       absl::string_view name);
+  // Those of one namespace that carry all these labels.
+  absl::StatusOr<std::vector<ObjectPtr>> ListBy(const kube::Resource& resource,
+                                                absl::string_view ns,
+                                                const apis::meta::StringMap& labels);
   // --- Past the cache ---
   virtual absl::StatusOr<Value> GetLive(const kube::Resource& resource, absl::string_view ns,
                                         absl::string_view name) = 0;

@@ -2,8 +2,25 @@
 
 #include "absl/synchronization/notification.h"
 #include "pkg/controller/client.h"
+#include "pkg/kube/api_status.h"
 
 namespace hekla::controller {
+
+absl::StatusOr<ObjectPtr> Client::GetIfThere(const kube::Resource& resource, absl::string_view ns,
+                                             absl::string_view name) {
+  absl::StatusOr<ObjectPtr> found = Get(resource, ns, name);
+  if (!found.ok() && kube::IsNotFound(found.status())) return ObjectPtr();
+  return found;
+}
+
+absl::StatusOr<std::vector<ObjectPtr>> Client::ListBy(const kube::Resource& resource,
+                                                      absl::string_view ns,
+                                                      const apis::meta::StringMap& labels) {
+  ListFilter filter;
+  filter.ns = std::string(ns);
+  for (const auto& [key, value] : labels) filter.labels.emplace_back(key, value);
+  return List(resource, filter);
+}
 
 absl::StatusOr<std::vector<apis::json::Value>> ApiClient::ListLive(
     const kube::Resource& resource, absl::string_view ns, const kube::ListOptions& selection) {

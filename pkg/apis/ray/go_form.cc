@@ -1,5 +1,7 @@
 #include "pkg/apis/ray/go_form.h"
 
+#include <openssl/sha.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -181,53 +183,11 @@ void AppendValue(const Value& v, std::string& out) {
   }
 }
 
-using Digest = std::array<uint8_t, 20>;
+using Digest = std::array<uint8_t, SHA_DIGEST_LENGTH>;
 
-uint32_t RotateLeft(uint32_t x, int n) { return (x << n) | (x >> (32 - n)); }
-
-void Sha1Block(const uint8_t* block, std::array<uint32_t, 5>& h) {
-  std::array<uint32_t, 80> w;
-  for (int i = 0; i < 16; ++i) {
-    w[i] = uint32_t{block[4 * i]} << 24 | uint32_t{block[4 * i + 1]} << 16 |
-           uint32_t{block[4 * i + 2]} << 8 | uint32_t{block[4 * i + 3]};
-  }
-  for (int i = 16; i < 80; ++i) {
-    w[i] = RotateLeft(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
-  }
-  auto [a, b, c, d, e] = h;
-  for (int i = 0; i < 80; ++i) {
-    uint32_t f = b ^ c ^ d;
-    uint32_t k = i < 40 ? 0x6ed9eba1 : 0xca62c1d6;
-    if (i < 20) {
-      f = (b & c) | (~b & d);
-      k = 0x5a827999;
-    } else if (i >= 40 && i < 60) {
-      f = (b & c) | (b & d) | (c & d);
-      k = 0x8f1bbcdc;
-    }
-    const uint32_t next = RotateLeft(a, 5) + f + e + k + w[i];
-    e = d;
-    d = c;
-    c = RotateLeft(b, 30);
-    b = a;
-    a = next;
-  }
-  h = {h[0] + a, h[1] + b, h[2] + c, h[3] + d, h[4] + e};
-}
-
-Digest Sha1(std::string text) {
-  const uint64_t bits = uint64_t{text.size()} * 8;
-  text.push_back('\x80');
-  while (text.size() % 64 != 56) text.push_back('\0');
-  for (int shift = 56; shift >= 0; shift -= 8) text.push_back(static_cast<char>(bits >> shift));
-  std::array<uint32_t, 5> h = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0};
-  for (size_t i = 0; i < text.size(); i += 64) {
-    Sha1Block(reinterpret_cast<const uint8_t*>(text.data()) + i, h);
-  }
+Digest Sha1(const std::string& text) {
   Digest out;
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = static_cast<uint8_t>(h[i / 4] >> (24 - 8 * (i % 4)));
-  }
+  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), out.data());
   return out;
 }
 

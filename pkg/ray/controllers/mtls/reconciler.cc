@@ -21,22 +21,12 @@ using controller::Result;
 
 constexpr absl::string_view kNodeTypes[] = {apis::ray::kHeadNode, apis::ray::kWorkerNode};
 
-absl::StatusOr<ObjectPtr> GetIfThere(controller::Client& client, const kube::Resource& resource,
-                                     const std::string& ns, const std::string& name) {
-  absl::StatusOr<ObjectPtr> found = client.Get(resource, ns, name);
-  if (!found.ok() && kube::IsNotFound(found.status())) return ObjectPtr();
-  return found;
-}
-
 absl::StatusOr<std::vector<std::string>> Addresses(controller::Client& client,
                                                    const RayCluster& cluster,
                                                    absl::string_view node_type) {
-  controller::ListFilter filter;
-  filter.ns = cluster.ns();
-  for (const auto& [key, value] : builders::NodeTypeSelector(cluster.name(), node_type)) {
-    filter.labels.emplace_back(key, value);
-  }
-  HEKLA_ASSIGN_OR_RETURN(const std::vector<ObjectPtr> pods, client.List(Pods(), filter));
+  HEKLA_ASSIGN_OR_RETURN(
+      const std::vector<ObjectPtr> pods,
+      client.ListBy(Pods(), cluster.ns(), builders::NodeTypeSelector(cluster.name(), node_type)));
   std::vector<const Value*> borrowed;
   for (const ObjectPtr& pod : pods) borrowed.push_back(pod.get());
   return builders::LeafIps(borrowed);
@@ -46,7 +36,7 @@ absl::StatusOr<std::vector<std::string>> Addresses(controller::Client& client,
 
 absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request) {
   HEKLA_ASSIGN_OR_RETURN(const ObjectPtr object,
-                         GetIfThere(*deps_.client, RayClusters(), request.ns, request.name));
+                         deps_.client->GetIfThere(RayClusters(), request.ns, request.name));
   if (object == nullptr) return Result();
   const absl::StatusOr<RayCluster> cluster = apis::ray::DecodeRayCluster(*object);
   if (!cluster.ok() || cluster->metadata.terminating() || !apis::ray::ManagedByUs(*cluster) ||
@@ -100,10 +90,9 @@ absl::StatusOr<bool> Reconciler::KeepAll(const Value& object, const RayCluster& 
 }
 
 absl::Status Reconciler::CreateMissing(const kube::Resource& resource, const Value& wanted) {
-  HEKLA_ASSIGN_OR_RETURN(
-      const ObjectPtr live,
-      GetIfThere(*deps_.client, resource, std::string(controller::NamespaceOf(wanted)),
-                 std::string(controller::NameOf(wanted))));
+  HEKLA_ASSIGN_OR_RETURN(const ObjectPtr live,
+                         deps_.client->GetIfThere(resource, controller::NamespaceOf(wanted),
+                                                  controller::NameOf(wanted)));
   if (live != nullptr) return absl::OkStatus();
   const absl::Status created = deps_.client->Create(resource, wanted).status();
   return kube::IsAlreadyExists(created) ? absl::OkStatus() : created;
@@ -114,9 +103,9 @@ absl::StatusOr<bool> Reconciler::KeepLeaf(const Value& object, const RayCluster&
   HEKLA_ASSIGN_OR_RETURN(const std::vector<std::string> ips,
                          Addresses(*deps_.client, cluster, node_type));
   const Value wanted = builders::BuildLeafCertificate(cluster, node_type, ips, options_.build);
-  HEKLA_ASSIGN_OR_RETURN(const ObjectPtr live,
-                         GetIfThere(*deps_.client, Certificates(), cluster.ns(),
-                                    std::string(controller::NameOf(wanted))));
+  HEKLA_ASSIGN_OR_RETURN(
+      const ObjectPtr live,
+      deps_.client->GetIfThere(Certificates(), cluster.ns(), controller::NameOf(wanted)));
   if (live == nullptr) {
     const absl::Status created = deps_.client->Create(Certificates(), wanted).status();
     if (!created.ok() && !kube::IsAlreadyExists(created)) return created;
@@ -136,9 +125,9 @@ absl::StatusOr<bool> Reconciler::KeepLeaf(const Value& object, const RayCluster&
 absl::Status Reconciler::AdoptSecret(const RayCluster& cluster, const std::string& secret,
                                      const std::string& certificate) {
   HEKLA_ASSIGN_OR_RETURN(const ObjectPtr cached,
-                         GetIfThere(*deps_.client, Secrets(), cluster.ns(), secret));
+                         deps_.client->GetIfThere(Secrets(), cluster.ns(), secret));
   HEKLA_ASSIGN_OR_RETURN(const ObjectPtr owner,
-                         GetIfThere(*deps_.client, Certificates(), cluster.ns(), certificate));
+                         deps_.client->GetIfThere(Certificates(), cluster.ns(), certificate));
   if (cached == nullptr || owner == nullptr) return absl::OkStatus();
   Value owned = *cached;
   HEKLA_RETURN_IF_ERROR(controller::SetOwnerReference(*owner, Certificates(), owned));
@@ -157,7 +146,7 @@ absl::StatusOr<bool> Reconciler::AllReady(const RayCluster& cluster) {
   }
   for (const std::string& name : names) {
     HEKLA_ASSIGN_OR_RETURN(const ObjectPtr certificate,
-                           GetIfThere(*deps_.client, Certificates(), cluster.ns(), name));
+                           deps_.client->GetIfThere(Certificates(), cluster.ns(), name));
     if (certificate == nullptr || !builders::CertificateReady(*certificate)) return false;
   }
   return true;
@@ -169,7 +158,7 @@ void Reconciler::WarnOfExpiry(const Value& object, const RayCluster& cluster) {
       {"worker", builders::LeafCertificateName(cluster.name(), apis::ray::kWorkerNode)},
       {"CA", builders::CaCertificateName(cluster.name())}};
   for (const auto& [title, name] : certificates) {
-    const auto certificate = GetIfThere(*deps_.client, Certificates(), cluster.ns(), name);
+    const auto certificate = deps_.client->GetIfThere(Certificates(), cluster.ns(), name);
     if (!certificate.ok() || *certificate == nullptr) continue;
     const absl::Time expiry = builders::CertificateExpiry(**certificate);
     if (!apis::meta::IsSet(expiry) || expiry - deps_.clock->Now() >= kExpiryWarning) continue;

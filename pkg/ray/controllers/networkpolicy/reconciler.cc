@@ -37,11 +37,9 @@ absl::Status Report(PassEvents& events, const absl::Status& status, const EventN
 }  // namespace
 
 absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request) {
-  const auto object = deps_.client->Get(RayClusters(), request.ns, request.name);
-  if (!object.ok()) {
-    if (kube::IsNotFound(object.status())) return Result();
-    return object.status();
-  }
+  HEKLA_ASSIGN_OR_RETURN(const controller::ObjectPtr object,
+                         deps_.client->GetIfThere(RayClusters(), request.ns, request.name));
+  if (object == nullptr) return Result();
   // What cannot be read is reported by the RayCluster controller.
   const absl::StatusOr<RayCluster> cluster = apis::ray::DecodeRayCluster(*object);
   if (!cluster.ok() || cluster->metadata.terminating() || !apis::ray::ManagedByUs(*cluster)) {
@@ -59,9 +57,10 @@ absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request)
 absl::Status Reconciler::Keep(const RayCluster& cluster, const Value& wanted, PassEvents& events) {
   const std::string name = FullName(wanted);
   // The cache spares the server a create that it would refuse.
-  absl::StatusOr<controller::ObjectPtr> live =
-      deps_.client->Get(NetworkPolicies(), cluster.ns(), controller::NameOf(wanted));
-  if (!live.ok() && kube::IsNotFound(live.status())) {
+  HEKLA_ASSIGN_OR_RETURN(
+      controller::ObjectPtr live,
+      deps_.client->GetIfThere(NetworkPolicies(), cluster.ns(), controller::NameOf(wanted)));
+  if (live == nullptr) {
     const absl::Status created = deps_.client->Create(NetworkPolicies(), wanted).status();
     if (!kube::IsAlreadyExists(created)) {
       return Report(events, created,

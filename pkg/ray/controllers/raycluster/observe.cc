@@ -16,47 +16,39 @@ using apis::ray::RayCluster;
 using controller::Client;
 using controller::ObjectPtr;
 
-absl::StatusOr<std::vector<ObjectPtr>> ListBy(Client& client, const kube::Resource& resource,
-                                              absl::string_view ns,
-                                              const apis::meta::StringMap& labels) {
-  controller::ListFilter filter;
-  filter.ns = std::string(ns);
-  for (const auto& [key, value] : labels) filter.labels.emplace_back(key, value);
-  return client.List(resource, filter);
-}
-
 absl::Status ObserveAutoscaler(Client& client, Observed& out) {
   const std::string& ns = out.cluster.ns();
   HEKLA_ASSIGN_OR_RETURN(out.service_account,
-                         GetIfThere(client, ServiceAccounts(), ns,
-                                    builders::AutoscalerServiceAccountName(out.cluster)));
-  HEKLA_ASSIGN_OR_RETURN(out.role, GetIfThere(client, Roles(), ns, out.cluster.name()));
+                         client.GetIfThere(ServiceAccounts(), ns,
+                                           builders::AutoscalerServiceAccountName(out.cluster)));
+  HEKLA_ASSIGN_OR_RETURN(out.role, client.GetIfThere(Roles(), ns, out.cluster.name()));
   HEKLA_ASSIGN_OR_RETURN(out.role_binding,
-                         GetIfThere(client, RoleBindings(), ns, out.cluster.name()));
+                         client.GetIfThere(RoleBindings(), ns, out.cluster.name()));
   return absl::OkStatus();
 }
 
 absl::Status ObserveEntrance(Client& client, const ClusterOptions& options, Observed& out) {
   const std::string& ns = out.cluster.ns();
   if (!options.routes) {
-    HEKLA_ASSIGN_OR_RETURN(out.ingress, GetIfThere(client, Ingresses(), ns,
-                                                   builders::IngressName(out.cluster.name())));
+    HEKLA_ASSIGN_OR_RETURN(
+        out.ingress, client.GetIfThere(Ingresses(), ns, builders::IngressName(out.cluster.name())));
     return absl::OkStatus();
   }
   HEKLA_ASSIGN_OR_RETURN(
-      out.routes, ListBy(client, Routes(), ns, builders::AllPodsSelector(out.cluster.name())));
+      out.routes, client.ListBy(Routes(), ns, builders::AllPodsSelector(out.cluster.name())));
   return absl::OkStatus();
 }
 
 absl::Status ObserveCertificates(Client& client, Observed& out) {
   out.certificates_ready = true;
   for (absl::string_view type : {apis::ray::kHeadNode, apis::ray::kWorkerNode}) {
-    HEKLA_ASSIGN_OR_RETURN(const ObjectPtr certificate,
-                           GetIfThere(client, Certificates(), out.cluster.ns(),
-                                      builders::LeafCertificateName(out.cluster.name(), type)));
+    HEKLA_ASSIGN_OR_RETURN(
+        const ObjectPtr certificate,
+        client.GetIfThere(Certificates(), out.cluster.ns(),
+                          builders::LeafCertificateName(out.cluster.name(), type)));
     HEKLA_ASSIGN_OR_RETURN(const ObjectPtr secret,
-                           GetIfThere(client, Secrets(), out.cluster.ns(),
-                                      builders::LeafSecretName(out.cluster.name(), type)));
+                           client.GetIfThere(Secrets(), out.cluster.ns(),
+                                             builders::LeafSecretName(out.cluster.name(), type)));
     out.certificates_ready = out.certificates_ready && certificate != nullptr &&
                              builders::CertificateReady(*certificate) && secret != nullptr &&
                              builders::TlsSecretComplete(*secret);
@@ -72,8 +64,9 @@ absl::Status ObservePodGroup(Client& client, const batchscheduler::BatchSchedule
   if (kind == nullptr || !out.wanted_pod_group.ok() || !out.wanted_pod_group->has_value()) {
     return absl::OkStatus();
   }
-  HEKLA_ASSIGN_OR_RETURN(out.pod_group, GetIfThere(client, *kind, out.cluster.ns(),
-                                                   controller::NameOf(**out.wanted_pod_group)));
+  HEKLA_ASSIGN_OR_RETURN(
+      out.pod_group,
+      client.GetIfThere(*kind, out.cluster.ns(), controller::NameOf(**out.wanted_pod_group)));
   return absl::OkStatus();
 }
 
@@ -88,21 +81,21 @@ absl::Status ObserveChildren(Client& client, const ClusterOptions& options, Obse
   }
   if (builders::NeedsAuthSecret(cluster)) {
     HEKLA_ASSIGN_OR_RETURN(out.auth_secret,
-                           GetIfThere(client, Secrets(), ns, builders::AuthSecretName(cluster)));
+                           client.GetIfThere(Secrets(), ns, builders::AuthSecretName(cluster)));
   }
   if (builders::NeedsHeadlessService(cluster)) {
     HEKLA_ASSIGN_OR_RETURN(
         out.headless_services,
-        ListBy(client, Services(), ns, builders::HeadlessServiceSelector(cluster.name())));
+        client.ListBy(Services(), ns, builders::HeadlessServiceSelector(cluster.name())));
   }
   if (builders::WantsServeService(cluster)) {
     HEKLA_ASSIGN_OR_RETURN(
         out.serve_service,
-        GetIfThere(client, Services(), ns, builders::ServeServiceName(cluster.name())));
+        client.GetIfThere(Services(), ns, builders::ServeServiceName(cluster.name())));
   }
   if (apis::ray::EmbeddedGcsStorage(cluster)) {
     HEKLA_ASSIGN_OR_RETURN(out.gcs_claim,
-                           GetIfThere(client, Claims(), ns, builders::GcsClaimName(cluster)));
+                           client.GetIfThere(Claims(), ns, builders::GcsClaimName(cluster)));
   }
   if (apis::ray::TlsEnabled(cluster)) HEKLA_RETURN_IF_ERROR(ObserveCertificates(client, out));
   return absl::OkStatus();
@@ -127,20 +120,13 @@ std::vector<ObjectPtr> Observed::GroupPods(absl::string_view group) const {
   return WithLabel(pods, apis::ray::kGroupLabel, group);
 }
 
-absl::StatusOr<ObjectPtr> GetIfThere(Client& client, const kube::Resource& resource,
-                                     absl::string_view ns, absl::string_view name) {
-  absl::StatusOr<ObjectPtr> found = client.Get(resource, ns, name);
-  if (!found.ok() && kube::IsNotFound(found.status())) return ObjectPtr();
-  return found;
-}
-
 absl::Status ObserveAgain(Client& client, Observed& observed) {
   const RayCluster& cluster = observed.cluster;
-  HEKLA_ASSIGN_OR_RETURN(observed.pods, ListBy(client, Pods(), cluster.ns(),
-                                               builders::AllPodsSelector(cluster.name())));
+  HEKLA_ASSIGN_OR_RETURN(observed.pods, client.ListBy(Pods(), cluster.ns(),
+                                                      builders::AllPodsSelector(cluster.name())));
   HEKLA_ASSIGN_OR_RETURN(
       observed.head_services,
-      ListBy(client, Services(), cluster.ns(), builders::HeadServiceSelector(cluster.name())));
+      client.ListBy(Services(), cluster.ns(), builders::HeadServiceSelector(cluster.name())));
   return absl::OkStatus();
 }
 
@@ -152,10 +138,10 @@ absl::StatusOr<Observed> Observe(Client& client, const ClusterOptions& options,
   out.cluster = std::move(cluster);
   HEKLA_RETURN_IF_ERROR(ObserveAgain(client, out));
   if (out.cluster.metadata.terminating()) {
-    HEKLA_ASSIGN_OR_RETURN(
-        out.cleanup_jobs,
-        ListBy(client, Jobs(), out.cluster.ns(),
-               builders::NodeTypeSelector(out.cluster.name(), apis::ray::kRedisCleanupNode)));
+    HEKLA_ASSIGN_OR_RETURN(out.cleanup_jobs,
+                           client.ListBy(Jobs(), out.cluster.ns(),
+                                         builders::NodeTypeSelector(out.cluster.name(),
+                                                                    apis::ray::kRedisCleanupNode)));
     return out;
   }
   HEKLA_RETURN_IF_ERROR(ObserveChildren(client, options, out));

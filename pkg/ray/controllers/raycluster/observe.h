@@ -52,9 +52,4 @@ absl::StatusOr<Observed> Observe(controller::Client& client, const ClusterOption
 // Pods and head services once more, for the status.
 absl::Status ObserveAgain(controller::Client& client, Observed& observed);
 
-// The object, null where there is none.
-absl::StatusOr<controller::ObjectPtr> GetIfThere(controller::Client& client,
-                                                 const kube::Resource& resource,
-                                                 absl::string_view ns, absl::string_view name);
-
 }  // namespace hekla::ray::controllers::raycluster

@@ -64,7 +64,7 @@ Reconciler::~Reconciler() = default;
 
 absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request) {
   HEKLA_ASSIGN_OR_RETURN(ObjectPtr object,
-                         GetIfThere(*deps_.client, RayClusters(), request.ns, request.name));
+                         deps_.client->GetIfThere(RayClusters(), request.ns, request.name));
   if (object == nullptr) {
     expectations_.Forget(request.Key());
     if (deps_.metrics != nullptr) deps_.metrics->Forget(request.ns, request.name);
