@@ -215,6 +215,10 @@ absl::StatusOr<ray::controllers::ServerFeatures> Process::AskServer() {
         group == "config.openshift.io") {
       features.openshift = true;
     }
+    if (group == "scheduling.k8s.io" && entry.resource.version == "v1alpha2" &&
+        entry.resource.kind == "PodGroup") {
+      features.workloads = true;
+    }
   }
   return features;
 }
@@ -302,6 +306,11 @@ absl::Status Process::Start() {
   HEKLA_RETURN_IF_ERROR(MakeClients());
   HEKLA_RETURN_IF_ERROR(CheckVersion());
   HEKLA_ASSIGN_OR_RETURN(const ray::controllers::ServerFeatures server, AskServer());
+  if (gates_.Enabled(ray::Feature::kKubernetesWas) && !server.workloads) {
+    return absl::FailedPreconditionError(
+        "feature gate KubernetesWAS needs an API server that serves PodGroup of "
+        "scheduling.k8s.io/v1alpha2");
+  }
   LOG(INFO) << "server cert_manager=" << server.cert_manager << " openshift=" << server.openshift;
   metrics::AddProcessMetrics(registry_);
   HEKLA_RETURN_IF_ERROR(Build(server));

@@ -6,6 +6,7 @@
 #include "pkg/apis/ray/event_reasons.h"
 #include "pkg/kube/event_recorder.h"
 #include "pkg/ray/batchscheduler/batch_scheduler.h"
+#include "pkg/ray/batchscheduler/kubernetes_was/kubernetes_was.h"
 #include "pkg/ray/controllers/common/event_sink.h"
 #include "pkg/ray/controllers/common/kinds.h"
 #include "pkg/ray/controllers/mtls/reconciler.h"
@@ -69,6 +70,12 @@ struct OperatorGraph::Parts {
   bool mtls() const {
     return options.gates.Enabled(ray::Feature::kRayClusterMtls) && options.server.cert_manager;
   }
+  // The gate stands for a batch scheduler of its own.
+  absl::string_view batch_scheduler() const {
+    return options.gates.Enabled(ray::Feature::kKubernetesWas)
+               ? ray::batchscheduler::KubernetesWasScheduler::kName
+               : options.config.ChosenBatchScheduler();
+  }
   bool network_policies() const {
     return options.gates.Enabled(ray::Feature::kRayClusterNetworkPolicy);
   }
@@ -98,8 +105,7 @@ struct OperatorGraph::Parts {
 
 absl::Status OperatorGraph::Parts::Build() {
   HEKLA_RETURN_IF_ERROR(ray::ValidateOperatorConfig(options.config, options.gates));
-  HEKLA_ASSIGN_OR_RETURN(
-      batch, ray::batchscheduler::MakeBatchScheduler(options.config.ChosenBatchScheduler()));
+  HEKLA_ASSIGN_OR_RETURN(batch, ray::batchscheduler::MakeBatchScheduler(batch_scheduler()));
   if (options.config.enable_metrics) {
     cluster_metrics = std::make_unique<rc::raycluster::ClusterMetrics>(deps.registry, &cache);
   }
@@ -126,7 +132,8 @@ void OperatorGraph::Parts::AddKinds() {
   needs.routes = cluster_options.routes;
   needs.network_policies = network_policies();
   needs.mtls = mtls();
-  needs.batch_scheduler = std::string(options.config.ChosenBatchScheduler());
+  needs.workloads = options.gates.Enabled(ray::Feature::kKubernetesWas);
+  needs.batch_scheduler = std::string(batch_scheduler());
   for (controller::Cache::Kind& kind : rc::CacheKinds(needs)) cache.AddKind(std::move(kind));
 }
 
@@ -174,7 +181,7 @@ void OperatorGraph::Parts::AddCluster() {
   to.seed = options.seed;
   unit.reconciler = std::make_unique<rc::raycluster::Reconciler>(std::move(to), cluster_options);
   Finish(unit, rc::raycluster::Reconciler::kName, options.config.reconcile_concurrency,
-         rc::raycluster::Sources(options.config.ChosenBatchScheduler()));
+         rc::raycluster::Sources(batch_scheduler()));
 }
 
 void OperatorGraph::Parts::AddMtls() {

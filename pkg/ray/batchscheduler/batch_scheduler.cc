@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "pkg/ray/batchscheduler/kai_scheduler/kai_scheduler.h"
+#include "pkg/ray/batchscheduler/kubernetes_was/kubernetes_was.h"
 #include "pkg/ray/batchscheduler/none/none.h"
 #include "pkg/ray/batchscheduler/scheduler_plugins/scheduler_plugins.h"
 #include "pkg/ray/batchscheduler/volcano/volcano.h"
@@ -15,6 +16,7 @@ absl::StatusOr<std::unique_ptr<BatchScheduler>> MakeBatchScheduler(absl::string_
   if (name == YunikornScheduler::kName) return std::make_unique<YunikornScheduler>();
   if (name == KaiScheduler::kName) return std::make_unique<KaiScheduler>();
   if (name == PluginsScheduler::kName) return std::make_unique<PluginsScheduler>();
+  if (name == KubernetesWasScheduler::kName) return std::make_unique<KubernetesWasScheduler>();
   return absl::InvalidArgumentError(
       absl::StrCat("batch scheduler \"", name,
                    "\" is none of volcano, yunikorn, kai-scheduler, scheduler-plugins"));

@@ -21,7 +21,7 @@ class BatchScheduler {
  public:
   virtual ~BatchScheduler() = default;
 
-  // The name as given to --batch-scheduler; "" for none.
+  // The name as given to --batch-scheduler, or of the plug-in that a gate chooses; "" for none.
   virtual absl::string_view name() const = 0;
 
   // The PodGroup the cluster shall have; nothing where the scheduler needs none, or where another
@@ -40,7 +40,8 @@ class BatchScheduler {
                            apis::json::Value& pod) const = 0;
 };
 
-// Accepted names: "" (none), volcano, yunikorn, kai-scheduler, scheduler-plugins.
+// Accepted names: "" (none), volcano, yunikorn, kai-scheduler, scheduler-plugins, and that of
+// KubernetesWasScheduler, which a gate stands for.
 // Errors: kInvalidArgument for others.
 absl::StatusOr<std::unique_ptr<BatchScheduler>> MakeBatchScheduler(absl::string_view name);
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "pkg/ray/batchscheduler/kubernetes_was/kubernetes_was.h"
 #include "pkg/ray/testing/cluster.h"
 
 namespace hekla::ray::batchscheduler {
@@ -29,6 +30,66 @@ TEST(BatchSchedulerTest, FourNamesAndNone) {
     EXPECT_EQ((*scheduler)->name(), name);
   }
   EXPECT_FALSE(MakeBatchScheduler("default").ok());
+}
+
+const char kGang[] = "metadata: {labels: {ray.io/gang-scheduling-enabled: 'True'}}\n";
+
+TEST(KubernetesWasTest, AGangHasAWorkloadAndAPodGroupOfItsSize) {
+  const RayCluster cluster = Cluster(kGang);
+  ASSERT_TRUE(WantsWorkload(cluster));
+  const std::string metadata =
+      R"("namespace":"ml","labels":{"ray.io/cluster":"alpha"},"ownerReferences":)" +
+      Dump(BuildWorkload(cluster).At("metadata").At("ownerReferences")) + "}";
+  EXPECT_EQ(Dump(BuildWorkload(cluster)),
+            R"({"apiVersion":"scheduling.k8s.io/v1alpha2","kind":"Workload","metadata":{)"
+            R"("name":"alpha",)" +
+                metadata +
+                R"(,"spec":{"controllerRef":{"apiGroup":"ray.io","kind":"RayCluster",)"
+                R"("name":"alpha"},"podGroupTemplates":[{"name":"cluster","schedulingPolicy":{)"
+                R"("gang":{"minCount":2}}}]}})");
+  EXPECT_EQ(Dump(BuildWorkloadPodGroup(cluster)),
+            R"({"apiVersion":"scheduling.k8s.io/v1alpha2","kind":"PodGroup","metadata":{)"
+            R"("name":"alpha-cluster",)" +
+                metadata +
+                R"(,"spec":{"podGroupTemplateRef":{"workload":{"workloadName":"alpha",)"
+                R"("podGroupTemplateName":"cluster"}},"schedulingPolicy":{"gang":{)"
+                R"("minCount":2}}}})");
+  EXPECT_TRUE(BuildWorkload(cluster)
+                  .At("metadata")
+                  .At("ownerReferences")
+                  .as_array()[0]
+                  .GetBool("controller"));
+  const Value pod = Decorated("kubernetes-was-v1alpha2", cluster, "gpu");
+  EXPECT_EQ(Dump(pod.At("spec")), R"({"schedulerName":"default-scheduler","schedulingGroup":{)"
+                                  R"("podGroupName":"alpha-cluster"}})");
+}
+
+TEST(KubernetesWasTest, OthersAreLeftToTheDefaultScheduler) {
+  for (const std::string& text :
+       {std::string("metadata: {labels: {ray.io/gang-scheduling-enabled: 'yes'}}"),
+        std::string("{}"), kGang + std::string("spec: {enableInTreeAutoscaling: true}")}) {
+    EXPECT_FALSE(WantsWorkload(Cluster(text))) << text;
+    EXPECT_EQ(Dump(Decorated("kubernetes-was-v1alpha2", Cluster(text), "gpu").At("spec")), "{}");
+  }
+}
+
+TEST(KubernetesWasTest, AnotherSizeOrTemplateDoesNotFit) {
+  const RayCluster cluster = Cluster(kGang);
+  Value workload = BuildWorkload(cluster);
+  EXPECT_TRUE(WorkloadFits(workload, cluster));
+  Value& templates = workload["spec"]["podGroupTemplates"];
+  templates.as_array()[0].Set("name", "other");
+  EXPECT_FALSE(WorkloadFits(workload, cluster));
+  templates.as_array()[0].Set("name", "cluster");
+  templates.as_array()[0]["schedulingPolicy"]["gang"].Set("minCount", 3);
+  EXPECT_FALSE(WorkloadFits(workload, cluster));
+  templates = BuildWorkload(cluster).At("spec").At("podGroupTemplates");
+  templates.Append(templates.as_array()[0]);
+  EXPECT_FALSE(WorkloadFits(workload, cluster));
+  Value group = BuildWorkloadPodGroup(cluster);
+  EXPECT_TRUE(WorkloadPodGroupFits(group, cluster));
+  group["spec"].Set("schedulingPolicy", Yaml("{basic: {}}"));
+  EXPECT_FALSE(WorkloadPodGroupFits(group, cluster));
 }
 
 TEST(NoSchedulerTest, ChangesNothing) {

@@ -151,6 +151,8 @@ HEKLA_RAY_KIND(Certificates, "cert-manager.io", "v1", "certificates", "Certifica
 HEKLA_RAY_KIND(VolcanoPodGroups, "scheduling.volcano.sh", "v1beta1", "podgroups", "PodGroup")
 HEKLA_RAY_KIND(SchedulerPluginsPodGroups, "scheduling.x-k8s.io", "v1alpha1", "podgroups",
                "PodGroup")
+HEKLA_RAY_KIND(Workloads, "scheduling.k8s.io", "v1alpha2", "workloads", "Workload")
+HEKLA_RAY_KIND(WorkloadPodGroups, "scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup")
 #undef HEKLA_RAY_KIND
 
 const kube::Resource* PodGroupsOf(absl::string_view batch_scheduler) {
@@ -196,6 +198,10 @@ std::vector<Cache::Kind> CacheKinds(const CacheNeeds& needs) {
   }
   if (const kube::Resource* groups = PodGroupsOf(needs.batch_scheduler)) {
     kinds.push_back(Plain(*groups));
+  }
+  if (needs.workloads) {
+    kinds.push_back(Plain(Workloads()));
+    kinds.push_back(Plain(WorkloadPodGroups()));
   }
   return kinds;
 }

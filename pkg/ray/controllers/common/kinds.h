@@ -27,6 +27,8 @@ const kube::Resource& Issuers();       // cert-manager
 const kube::Resource& Certificates();  // cert-manager
 const kube::Resource& VolcanoPodGroups();
 const kube::Resource& SchedulerPluginsPodGroups();
+const kube::Resource& Workloads();          // of Kubernetes itself
+const kube::Resource& WorkloadPodGroups();  // of Kubernetes itself
 
 // The kind of a batch scheduler's PodGroups; nullptr for one without.
 const kube::Resource* PodGroupsOf(absl::string_view batch_scheduler);
@@ -37,6 +39,7 @@ struct CacheNeeds {
   bool routes = false;
   bool network_policies = false;
   bool mtls = false;
+  bool workloads = false;  // of Kubernetes itself
   std::string batch_scheduler = {};
 };
 std::vector<controller::Cache::Kind> CacheKinds(const CacheNeeds& needs);

@@ -31,6 +31,7 @@ struct ClusterOptions {
 struct ServerFeatures {
   bool cert_manager = false;
   bool openshift = false;
+  bool workloads = false;  // scheduling.k8s.io/v1alpha2
 };
 
 ClusterOptions MakeClusterOptions(const OperatorConfig& config, const FeatureGates& gates,

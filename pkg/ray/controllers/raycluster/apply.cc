@@ -24,7 +24,9 @@ absl::StatusOr<Value> Perform(controller::Client& client, const std::string& ns,
       return client.Patch(*write.resource, {.ns = ns, .name = write.name}, kube::PatchType::kMerge,
                           write.object);
     case Write::Verb::kDelete: {
-      const absl::Status status = client.Delete(*write.resource, ns, write.name);
+      kube::DeleteOptions options;
+      options.precondition_uid = write.uid;
+      const absl::Status status = client.Delete(*write.resource, ns, write.name, options);
       if (!status.ok()) return status;
       return Value();
     }

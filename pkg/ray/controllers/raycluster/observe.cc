@@ -1,7 +1,7 @@
 #include "pkg/ray/controllers/raycluster/observe.h"
 
 #include "pkg/controller/object_helpers.h"
-#include "pkg/kube/api_status.h"
+#include "pkg/ray/batchscheduler/kubernetes_was/kubernetes_was.h"
 #include "pkg/ray/builders/mtls.h"
 #include "pkg/ray/builders/names.h"
 #include "pkg/ray/builders/services.h"
@@ -59,6 +59,15 @@ absl::Status ObserveCertificates(Client& client, Observed& out) {
 absl::Status ObservePodGroup(Client& client, const batchscheduler::BatchScheduler* batch,
                              Observed& out) {
   if (batch == nullptr) return absl::OkStatus();
+  if (batch->name() == batchscheduler::KubernetesWasScheduler::kName) {
+    HEKLA_ASSIGN_OR_RETURN(out.workload,
+                           client.GetIfThere(Workloads(), out.cluster.ns(),
+                                             batchscheduler::WorkloadName(out.cluster)));
+    HEKLA_ASSIGN_OR_RETURN(out.workload_pod_group,
+                           client.GetIfThere(WorkloadPodGroups(), out.cluster.ns(),
+                                             batchscheduler::WorkloadPodGroupName(out.cluster)));
+    return absl::OkStatus();
+  }
   out.wanted_pod_group = batch->BuildPodGroup(out.cluster);
   const kube::Resource* kind = PodGroupsOf(batch->name());
   if (kind == nullptr || !out.wanted_pod_group.ok() || !out.wanted_pod_group->has_value()) {

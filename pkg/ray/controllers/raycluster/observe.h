@@ -36,6 +36,9 @@ struct Observed {
   // What the batch scheduler asks for, and what is there.
   absl::StatusOr<std::optional<apis::json::Value>> wanted_pod_group{std::nullopt};
   controller::ObjectPtr pod_group;
+  // With KubernetesWAS.
+  controller::ObjectPtr workload;
+  controller::ObjectPtr workload_pod_group;
   // TLS is on and both leaf certificates and their secrets are complete.
   bool certificates_ready = false;
 

@@ -38,6 +38,7 @@ struct Write {
   const kube::Resource* resource = nullptr;
   apis::json::Value object = {};
   std::string name = {};
+  std::string uid = {};  // of what is deleted by name; empty: whatever has that name
   std::vector<std::pair<std::string, std::string>> labels = {};
   absl::Status failure = absl::OkStatus();
 
@@ -93,6 +94,8 @@ bool PlanResources(const Observed& observed, const PlanInput& input, Plan& plan)
 void PlanPods(const Observed& observed, const PlanInput& input, Plan& plan);
 // Worker groups in order, from step 9 of 4.4 on.
 void PlanWorkers(const Observed& observed, const PlanInput& input, Plan& plan);
+// What Kubernetes' own gang scheduling needs (11.6); false: an error ends the step.
+bool PlanWorkload(const Observed& observed, Plan& plan);
 // One group whose replicas have several hosts (4.5); false: an error ends the step.
 bool PlanMultiHostGroup(const Observed& observed, const PlanInput& input,
                         const apis::ray::WorkerGroupSpec& group, Plan& plan);

@@ -6,6 +6,7 @@
 #include "pkg/apis/ray/event_reasons.h"
 #include "pkg/apis/ray/go_form.h"
 #include "pkg/controller/object_helpers.h"
+#include "pkg/ray/batchscheduler/kubernetes_was/kubernetes_was.h"
 #include "pkg/ray/builders/names.h"
 #include "pkg/ray/builders/owner.h"
 #include "pkg/ray/builders/pod.h"
@@ -138,6 +139,9 @@ bool PlanRecreate(const Observed& observed, const PlanInput& input, const std::s
 
 bool PlanPodGroup(const Observed& observed, const PlanInput& input, Plan& plan) {
   if (input.batch == nullptr) return true;
+  if (input.batch->name() == batchscheduler::KubernetesWasScheduler::kName) {
+    return PlanWorkload(observed, plan);
+  }
   if (!observed.wanted_pod_group.ok()) {
     plan.writes.push_back(Fail(std::string(observed.wanted_pod_group.status().message())));
     return false;

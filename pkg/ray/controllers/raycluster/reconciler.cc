@@ -9,6 +9,7 @@
 #include "pkg/apis/ray/event_reasons.h"
 #include "pkg/controller/object_helpers.h"
 #include "pkg/kube/api_status.h"
+#include "pkg/ray/batchscheduler/kubernetes_was/kubernetes_was.h"
 #include "pkg/ray/builders/names.h"
 #include "pkg/ray/controllers/common/kinds.h"
 #include "pkg/ray/controllers/raycluster/status.h"
@@ -240,6 +241,9 @@ std::vector<controller::Source> Sources(absl::string_view batch_scheduler) {
   sources.push_back(std::move(own));
   std::vector<const kube::Resource*> children = {&Pods(), &Services(), &Secrets(), &Claims()};
   if (batch_scheduler == "volcano") children.push_back(&VolcanoPodGroups());
+  if (batch_scheduler == batchscheduler::KubernetesWasScheduler::kName) {
+    children.insert(children.end(), {&Workloads(), &WorkloadPodGroups()});
+  }
   for (const kube::Resource* child : children) {
     controller::Source source;
     source.resource = *child;

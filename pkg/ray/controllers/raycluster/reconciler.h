@@ -83,7 +83,7 @@ class Reconciler final : public controller::Reconciler {
 };
 
 // RayClusters whose generation, labels or annotations changed; their pods, services, secrets,
-// claims and, with Volcano, PodGroups.
+// claims and, with Volcano or KubernetesWAS, PodGroups and Workloads.
 std::vector<controller::Source> Sources(absl::string_view batch_scheduler);
 
 }  // namespace hekla::ray::controllers::raycluster
