@@ -27,6 +27,7 @@
 #include "pkg/kube/config/environment.h"
 #include "pkg/kube/discovery.h"
 #include "pkg/kube/metered_transport.h"
+#include "pkg/ray/webhook/webhook_server.h"
 #include "pkg/util/build_info.h"
 #include "pkg/util/clock.h"
 #include "pkg/util/status_macros.h"
@@ -164,6 +165,7 @@ class Process {
   kube::ClientMetrics client_metrics_{registry_};
   kube::ClientConfig config_;
   Serving serving_;
+  std::optional<ray::webhook::WebhookServer> webhooks_;
   util::ThreadExecutor background_{"background"};  // what may block: credentials
   util::ThreadExecutor election_executor_{"election"};
   util::ThreadExecutor io_{"io"};
@@ -315,6 +317,10 @@ absl::Status Process::Start() {
   metrics::AddProcessMetrics(registry_);
   HEKLA_RETURN_IF_ERROR(Build(server));
   HEKLA_RETURN_IF_ERROR(serving_.Start(options_.config, &registry_));
+  if (ProcessEnvironment().Webhooks()) {
+    webhooks_.emplace(&background_, &registry_, ray::webhook::WebhookServer::Options());
+    HEKLA_RETURN_IF_ERROR(webhooks_->Start());
+  }
   LOG(INFO) << "starting manager";
   graph_->Start();
   return absl::OkStatus();
@@ -338,6 +344,7 @@ void Process::Stop() {
   stopped.WaitForNotification();
   serving_.Stop();
   StopThreads();
+  if (webhooks_.has_value()) webhooks_->Stop();
   LOG(INFO) << "stopped";
 }
 
