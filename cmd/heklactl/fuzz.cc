@@ -22,6 +22,7 @@ struct FuzzFlags {
   int steps = 400;
   bool no_faults = false;
   bool trail = false;
+  bool plain = false;
   bool ray = false;
   int shrink_runs = 500;
   std::string replay;
@@ -51,6 +52,8 @@ void Add(util::FlagSet& set, FuzzFlags& flags) {
           "Most runs to shrink the first failing seed's script with; 0: do not. Not with --ray.");
   set.String("output-dir", &flags.output_dir, "Where a failing seed's shrunk script is written.");
   set.String("replay", &flags.replay, "Play this script in place of seeds.");
+  set.Bool("plain", &flags.plain,
+           "With --ray: no batch scheduler, no clusters with autoscaling, TLS or NetworkPolicies.");
   set.Bool("trail", &flags.trail, "Print what was done in each run.");
   util::AddLogFlags(set, &flags.log);
 }
@@ -96,6 +99,7 @@ SeedRun RunRay(uint64_t seed, const FuzzFlags& flags) {
   options.seed = seed;
   options.actions = flags.steps;
   options.faults = !flags.no_faults;
+  options.extras = !flags.plain;
   sim::RayFuzzOutcome outcome = sim::RunRayFuzz(options);
   return {std::move(outcome.trail),
           std::move(outcome.violations),

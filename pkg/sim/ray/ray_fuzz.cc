@@ -1,12 +1,16 @@
 #include "pkg/sim/ray/ray_fuzz.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "pkg/apis/ray/raycluster.h"
+#include "pkg/apis/ray/validation.h"
 #include "pkg/apiserver/hollow/local_watch.h"
 #include "pkg/ray/controllers/raycluster/status.h"
 #include "pkg/sim/ray/ray_auditor.h"
@@ -22,7 +26,38 @@ using http::InlineTransport;
 
 // Kinds of children that end with their owner.
 constexpr std::pair<const char*, const char*> kOwned[] = {
-    {"v1", "Pod"}, {"v1", "Service"}, {"v1", "Secret"}, {"batch/v1", "Job"}};
+    {"v1", "Pod"},
+    {"v1", "Service"},
+    {"v1", "Secret"},
+    {"batch/v1", "Job"},
+    {"v1", "ServiceAccount"},
+    {"rbac.authorization.k8s.io/v1", "Role"},
+    {"rbac.authorization.k8s.io/v1", "RoleBinding"},
+    {"networking.k8s.io/v1", "NetworkPolicy"},
+    {"cert-manager.io/v1", "Issuer"},
+    {"cert-manager.io/v1", "Certificate"},
+    {"scheduling.volcano.sh/v1beta1", "PodGroup"},
+    {"scheduling.x-k8s.io/v1alpha1", "PodGroup"},
+    {"scheduling.k8s.io/v1alpha2", "PodGroup"},
+    {"scheduling.k8s.io/v1alpha2", "Workload"}};
+
+// What the operators of a run are started with.
+assembly::OperatorGraph::Options DrawOperator(const RayFuzzOptions& options) {
+  assembly::OperatorGraph::Options graph;
+  if (!options.extras) return graph;
+  graph.server.cert_manager = true;
+  graph.gates.Set(ray::Feature::kRayClusterMtls, true);
+  graph.gates.Set(ray::Feature::kRayClusterNetworkPolicy, true);
+  static constexpr const char* kSchedulers[] = {
+      "", "volcano", "yunikorn", "kai-scheduler", "scheduler-plugins", "kubernetes"};
+  const std::string scheduler = kSchedulers[options.seed % std::size(kSchedulers)];
+  if (scheduler == "kubernetes") {
+    graph.gates.Set(ray::Feature::kKubernetesWas, true);
+  } else {
+    graph.config.batch_scheduler = scheduler;
+  }
+  return graph;
+}
 
 // What happens to the calls of reconcilers, in thousandths.
 struct CallFaults {
@@ -60,10 +95,12 @@ class Run {
   explicit Run(const RayFuzzOptions& options)
       : options_(options),
         random_(options.seed),
+        extras_(options.seed ^ 0xe87a5),
+        operator_(DrawOperator(options)),
         calls_(DrawCalls(random_, options.faults)),
         watches_(DrawWatches(random_, options.faults)),
-        world_(WorldOptions(options.seed)),
-        storm_(world_, random_, outcome_.trail),
+        world_(WorldOptions(options)),
+        storm_(world_, random_, options.extras ? &extras_ : nullptr, outcome_.trail),
         auditor_(absl::Minutes(4)),
         cluster_watch_(world_.server(), "/apis/ray.io/v1/rayclusters",
                        [this](absl::string_view type, const Value& object) {
@@ -95,15 +132,23 @@ class Run {
   }
 
  private:
-  static RayWorld::Options WorldOptions(uint64_t seed) {
-    RayWorld::Options options;
-    options.seed = seed;
-    options.start_life = false;
-    return options;
+  static RayWorld::Options WorldOptions(const RayFuzzOptions& options) {
+    RayWorld::Options world;
+    world.seed = options.seed;
+    world.start_life = false;
+    if (options.extras) {
+      world.crds = {SchemalessCrd("cert-manager.io", "v1", "Issuer", "issuers"),
+                    SchemalessCrd("cert-manager.io", "v1", "Certificate", "certificates"),
+                    SchemalessCrd("scheduling.x-k8s.io", "v1alpha1", "PodGroup", "podgroups"),
+                    SchemalessCrd("scheduling.k8s.io", "v1alpha2", "PodGroup", "podgroups"),
+                    SchemalessCrd("scheduling.k8s.io", "v1alpha2", "Workload", "workloads")};
+    }
+    return world;
   }
 
   void StartLife() {
     OperatorLife::Options life;
+    life.graph = operator_;
     life.seed = random_.Next();
     life.watch_faults = watches_;
     if (options_.faults) life.identity = absl::StrCat("operator-", ++outcome_.lives);
@@ -200,6 +245,9 @@ class Run {
       if (list.ok()) objects.insert(objects.end(), list->begin(), list->end());
     }
     auditor_.CheckEnd(objects, world_.now());
+    for (const Value& object : objects) {
+      ++outcome_.children[std::string(object.GetString("kind"))];
+    }
     const auto clusters = world_.server().List("ray.io/v1", "RayCluster", RayStorm::kNamespace);
     if (clusters.ok()) {
       for (const Value& cluster : *clusters) CheckCluster(cluster, objects);
@@ -217,6 +265,9 @@ class Run {
     observed.object = std::make_shared<const Value>(object);
     const auto cluster = apis::ray::DecodeRayCluster(object);
     if (!cluster.ok() || cluster->metadata.terminating()) return;
+    const apis::ray::ValidationResult valid =
+        apis::ray::ValidateRayCluster(*cluster, {.network_policy = true, .mtls = true}, true);
+    if (valid.failure.has_value()) return Report("storm-valid", valid.failure->note);
     observed.cluster = *cluster;
     for (const Value& child : objects) {
       const Value& labels = child.At("metadata").At("labels");
@@ -238,6 +289,62 @@ class Run {
                           observed.pods.size(), " pods: ", apis::json::Dump(object.At("status"))));
     }
     CheckCount(name, observed);
+    CheckPolicies(name, *cluster, objects);
+    CheckGang(name, *cluster, objects);
+  }
+
+  void CheckPolicies(const std::string& name, const apis::ray::RayCluster& cluster,
+                     const std::vector<Value>& objects) {
+    if (!options_.extras) return;
+    std::set<std::string> wanted;
+    if (cluster.spec.network_policy.has_value()) {
+      wanted.insert(absl::StrCat(name, "-head"));
+      for (const auto& group : cluster.spec.worker_groups) {
+        wanted.insert(absl::StrCat(name, "-workers-", group.group_name));
+      }
+    }
+    std::set<std::string> have;
+    for (const Value& object : objects) {
+      if (object.GetString("kind") != "NetworkPolicy") continue;
+      const Value& metadata = object.At("metadata");
+      if (metadata.At("labels").GetString("ray.io/cluster") != name) continue;
+      have.insert(std::string(metadata.GetString("name")));
+    }
+    if (have != wanted) {
+      Report("policies-complete",
+             absl::StrCat(name, " has NetworkPolicies ", absl::StrJoin(have, ","), " and asks for ",
+                          absl::StrJoin(wanted, ",")));
+    }
+  }
+
+  // Volcano's and Kubernetes' own gangs follow the size of the cluster.
+  void CheckGang(const std::string& name, const apis::ray::RayCluster& cluster,
+                 const std::vector<Value>& objects) {
+    if (apis::ray::IsConditionTrue(cluster.status, "RayClusterSuspended")) return;
+    int64_t size = 1;
+    for (const auto& group : cluster.spec.worker_groups) {
+      const int64_t low = group.min_replicas.value_or(0);
+      const int64_t replicas = std::max<int64_t>(low, group.replicas.value_or(0));
+      if (group.suspended()) continue;
+      size += (cluster.spec.enable_in_tree_autoscaling ? low : replicas) *
+              std::max(group.num_of_hosts, 1);
+    }
+    for (const Value& object : objects) {
+      if (object.GetString("kind") != "PodGroup") continue;
+      if (object.At("metadata").At("ownerReferences").size() == 0 ||
+          object.At("metadata").At("ownerReferences").as_array()[0].GetString("name") != name) {
+        continue;
+      }
+      const Value& spec = object.At("spec");
+      const bool volcano = object.GetString("apiVersion") == "scheduling.volcano.sh/v1beta1";
+      const bool workload = object.GetString("apiVersion") == "scheduling.k8s.io/v1alpha2";
+      const int64_t have = volcano ? spec.GetInt("minMember")
+                                   : spec.At("schedulingPolicy").At("gang").GetInt("minCount");
+      if ((volcano || workload) && have != size) {
+        Report("gang-size", absl::StrCat("the PodGroup of ", name, " has size ", have,
+                                         ", and the cluster ", size));
+      }
+    }
   }
 
   void CheckCount(const std::string& name, const ray::controllers::raycluster::Observed& observed) {
@@ -254,7 +361,9 @@ class Run {
       const int64_t wanted =
           suspended || group.suspended() ? 0 : replicas * std::max(group.num_of_hosts, 1);
       const auto have = static_cast<int64_t>(observed.GroupPods(group.group_name).size());
-      if (have == wanted) continue;
+      // With autoscaling only the autoscaler says which pods go.
+      const bool surplus_stays = observed.cluster.spec.enable_in_tree_autoscaling && !suspended;
+      if (have == wanted || (surplus_stays && have > wanted)) continue;
       Report("pods-complete", absl::StrCat(name, " has ", have, " pods of group ", group.group_name,
                                            ", and asks for ", wanted));
     }
@@ -262,6 +371,8 @@ class Run {
 
   const RayFuzzOptions options_;
   util::Random random_;
+  util::Random extras_;
+  const assembly::OperatorGraph::Options operator_;
   const CallFaults calls_;
   const FaultPlan watches_;
   RayFuzzOutcome outcome_;
@@ -280,7 +391,8 @@ RayFuzzOutcome RunRayFuzz(const RayFuzzOptions& options) { return Run(options).F
 
 std::string RayReproduction(const RayFuzzOptions& options) {
   return absl::StrCat("heklactl fuzz --ray --seeds ", options.seed, " --steps ", options.actions,
-                      options.faults ? "" : " --no-faults", " --trail");
+                      options.faults ? "" : " --no-faults", options.extras ? "" : " --plain",
+                      " --trail");
 }
 
 }  // namespace hekla::sim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct RayFuzzOptions {
   // Things that happen to the cluster; the operator's own steps in between are counted too.
   int actions = 120;
   bool faults = true;
+  // Clusters with autoscaling, TLS and NetworkPolicies, and a batch scheduler drawn from the seed.
+  bool extras = true;
 };
 
 struct RayFuzzOutcome {
@@ -22,8 +25,9 @@ struct RayFuzzOutcome {
   int64_t steps = 0;
   int64_t reconciles = 0;
   int64_t faults = 0;
-  int64_t lives = 0;  // of the operator
-  int64_t pods = 0;   // made
+  int64_t lives = 0;                        // of the operator
+  int64_t pods = 0;                         // made
+  std::map<std::string, int64_t> children;  // what is left in the end, by kind
   std::vector<Violation> violations;
   std::vector<std::string> trail;
 };

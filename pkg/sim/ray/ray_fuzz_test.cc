@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -119,6 +120,7 @@ TEST(RayFuzzTest, NothingIsFoundUnderFaults) {
   const int64_t wanted = FromEnvironment("HEKLA_RAY_FUZZ_STEPS", kSteps);
   const auto before = static_cast<uint64_t>(FromEnvironment("HEKLA_RAY_FUZZ_SEED", 1)) - 1;
   int64_t steps = 0, faults = 0, pods = 0, lives = 0;
+  std::map<std::string, int64_t> children;
   uint64_t seed = before;
   while (steps < wanted) {
     RayFuzzOptions options;
@@ -129,6 +131,7 @@ TEST(RayFuzzTest, NothingIsFoundUnderFaults) {
     faults += outcome.faults;
     pods += outcome.pods;
     lives += outcome.lives;
+    for (const auto& [kind, count] : outcome.children) children[kind] += count;
   }
   // The runs are worth something: calls failed, operators died, and pods were made all the same.
   EXPECT_GT(faults, kSteps / 200);
@@ -136,6 +139,11 @@ TEST(RayFuzzTest, NothingIsFoundUnderFaults) {
   EXPECT_GT(pods, kSteps / 400);
   std::cout << seed - before << " seeds, " << steps << " steps, " << faults << " faults, " << lives
             << " lives, " << pods << " pods\n";
+  if (kSteps < 200000) return;
+  for (const char* kind : {"ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "Issuer",
+                           "Certificate", "Secret", "PodGroup", "Workload"}) {
+    EXPECT_GT(children[kind], 0) << kind;
+  }
 }
 
 // Seed 324: a group was dropped whose last pod had not shown yet; its expectation woke the cluster
@@ -143,6 +151,7 @@ TEST(RayFuzzTest, NothingIsFoundUnderFaults) {
 TEST(RayFuzzTest, ADroppedGroupDoesNotKeepTheOperatorBusy) {
   RayFuzzOptions options;
   options.seed = 324;
+  options.extras = false;
   EXPECT_LT(RunRayFuzz(options).steps, 100000);
 }
 

@@ -1,9 +1,11 @@
 #include "pkg/sim/ray/ray_storm.h"
 
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "pkg/apis/meta/time.h"
+#include "pkg/sim/ray/cert_manager.h"
 
 namespace hekla::sim {
 namespace {
@@ -68,11 +70,27 @@ void RayStorm::CreateCluster() {
     spec.Set("upgradeStrategy", Value::MakeObject({{"type", "Recreate"}}));
   }
   if (random_.Below(6) == 0) spec.Set("suspend", true);
+  AddExtras(metadata, spec);
   const auto made = world_.server().Create(Value::MakeObject({{"apiVersion", kRay},
                                                               {"kind", "RayCluster"},
                                                               {"metadata", std::move(metadata)},
                                                               {"spec", std::move(spec)}}));
   Note(absl::StrCat("create ", name, made.ok() ? "" : made.status().ToString()));
+}
+
+void RayStorm::AddExtras(Value& metadata, Value& spec) {
+  if (extras_ == nullptr) return;
+  const auto one_in = [this](uint64_t n) { return extras_->Below(n) == 0; };
+  if (one_in(4)) {
+    spec.Set("enableInTreeAutoscaling", true);
+    if (one_in(2)) spec["autoscalerOptions"].Set("version", one_in(2) ? "v2" : "v1");
+  }
+  if (one_in(4)) spec["tlsOptions"].Set("enabled", true);
+  if (one_in(4)) {
+    static constexpr const char* kModes[] = {"DenyAll", "DenyAllIngress", "DenyAllEgress"};
+    spec["networkPolicy"].Set("mode", kModes[extras_->Below(std::size(kModes))]);
+  }
+  if (one_in(2)) metadata["labels"].Set("ray.io/gang-scheduling-enabled", "true");
 }
 
 void RayStorm::Change(const std::function<void(Value& spec)>& change, const char* what) {
@@ -105,6 +123,8 @@ void RayStorm::SuspendGroup() {
       [this](Value& spec) {
         Value* groups = spec.Find("workerGroupSpecs");
         if (groups == nullptr || groups->size() == 0) return;
+        // Invalid; the cluster would be left alone from here on.
+        if (spec.GetBool("enableInTreeAutoscaling")) return;
         groups->as_array()[random_.Below(groups->size())].Set("suspend", random_.Below(2) == 0);
       },
       "suspend or resume a group of");
@@ -144,7 +164,11 @@ void RayStorm::DropGroup() {
       [this](Value& spec) {
         Value* groups = spec.Find("workerGroupSpecs");
         if (groups == nullptr || groups->size() == 0) {
-          spec["workerGroupSpecs"].Append(NewGroup(7));
+          // Always of one host: pods of a former group of that name count then (a group of several
+          // hosts looks away from pods without the labels of a replica).
+          Value group = NewGroup(7);
+          group.Remove("numOfHosts");
+          spec["workerGroupSpecs"].Append(std::move(group));
         } else {
           groups->as_array().pop_back();
         }
@@ -167,7 +191,7 @@ bool RayStorm::SetPodStatus(const Value& pod, const char* phase) {
       "status",
       Value::MakeObject(
           {{"phase", phase},
-           {"podIP", "10.1.1.1"},
+           {"podIP", absl::StrCat("10.1.1.", 1 + made_ % 250)},
            {"conditions",
             Value::MakeArray({Value::MakeObject(
                 {{"type", "Ready"},
@@ -182,6 +206,9 @@ void RayStorm::RunPods() {
     if (pod.At("status").GetString("phase") == "Pending" && SetPodStatus(pod, "Running")) ++count;
   }
   Note(absl::StrCat("run ", count, " pods"));
+  if (extras_ == nullptr) return;
+  const int issued = IssueCertificates(world_.server(), kNamespace, world_.now());
+  if (issued > 0) Note(absl::StrCat("issue ", issued, " certificates"));
 }
 
 void RayStorm::FailPod() {
@@ -277,6 +304,7 @@ void RayStorm::Heal() {
     }
   }
   FinishJobs();
+  if (extras_ != nullptr) IssueCertificates(world_.server(), kNamespace, world_.now());
 }
 
 }  // namespace hekla::sim

@@ -13,8 +13,11 @@ namespace hekla::sim {
 // What users, kubelets and machines do to RayClusters and their pods, drawn from the seed.
 class RayStorm {
  public:
-  RayStorm(RayWorld& world, util::Random& random, std::vector<std::string>& trail)
-      : world_(world), random_(random), trail_(trail) {}
+  // `extras`: clusters that scale by themselves, with TLS, NetworkPolicies and gang labels are
+  // drawn from it; null: plain clusters only.
+  RayStorm(RayWorld& world, util::Random& random, util::Random* extras,
+           std::vector<std::string>& trail)
+      : world_(world), random_(random), extras_(extras), trail_(trail) {}
 
   // One thing.
   void Act();
@@ -25,6 +28,7 @@ class RayStorm {
 
  private:
   void CreateCluster();
+  void AddExtras(apis::json::Value& metadata, apis::json::Value& spec);
   void Scale();
   void Suspend();
   void SuspendGroup();
@@ -51,6 +55,7 @@ class RayStorm {
 
   RayWorld& world_;
   util::Random& random_;
+  util::Random* const extras_;
   std::vector<std::string>& trail_;
   int made_ = 0;
 };
