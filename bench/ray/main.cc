@@ -8,22 +8,18 @@
 // One JSON line on standard output. Exit code 1: not every cluster became ready.
 #include <stdlib.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <set>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "bench/ray/clusters.h"
 #include "bench/ray/counting_front.h"
 #include "bench/ray/operator_process.h"
 #include "cmd/heklactl/hosted_cluster.h"
 #include "cmd/heklactl/kubeconfig.h"
 #include "pkg/apis/json/value.h"
-#include "pkg/apiserver/hollow/local_watch.h"
 #include "pkg/util/flag_set.h"
 #include "pkg/util/status_macros.h"
 
@@ -40,76 +36,6 @@ struct Options {
   absl::Duration idle = absl::ZeroDuration();
   absl::Duration timeout = absl::Minutes(5);
   std::string log;  // of the operator
-};
-
-constexpr int kPodsPerNode = 100;
-
-Value GroupTemplate(const std::string& container, int node) {
-  const Value resources = Value::MakeObject({{"cpu", "100m"}, {"memory", "64Mi"}});
-  Value ray = Value::MakeObject({{"name", container}, {"image", "rayproject/ray:2.52.0"}});
-  ray["resources"].Set("requests", resources);
-  ray["resources"].Set("limits", resources);
-  Value spec;
-  // Already placed: what is measured is the operator, not a scheduler.
-  spec.Set("nodeName", absl::StrCat("node-", node));
-  spec["containers"].Append(std::move(ray));
-  Value out;
-  out["template"].Set("spec", std::move(spec));
-  out.Set("rayStartParams", Value::MakeObject());
-  return out;
-}
-
-Value MakeCluster(int index, int workers) {
-  const int node = index * (workers + 1) / kPodsPerNode;
-  Value cluster = Value::MakeObject({{"apiVersion", "ray.io/v1"}, {"kind", "RayCluster"}});
-  cluster["metadata"].Set("name", absl::StrCat("ray-", index));
-  cluster["metadata"].Set("namespace", "default");
-  Value& spec = cluster["spec"];
-  spec.Set("rayVersion", "2.52.0");
-  spec.Set("headGroupSpec", GroupTemplate("ray-head", node));
-  Value group = GroupTemplate("ray-worker", node);
-  group.Set("groupName", "workers");
-  group.Set("replicas", workers);
-  group.Set("minReplicas", workers);
-  group.Set("maxReplicas", workers);
-  spec["workerGroupSpecs"].Append(std::move(group));
-  return cluster;
-}
-
-// Counts pods and ready clusters as they change.
-class Progress {
- public:
-  explicit Progress(apiserver::ApiServer& server)
-      : pods_(server, "/api/v1/pods",
-              [this](absl::string_view type, const Value& pod) {
-                const std::string name(pod.At("metadata").GetString("name"));
-                if (type == "DELETED") {
-                  pod_names_.erase(name);
-                } else {
-                  pod_names_.insert(name);
-                }
-              }),
-        clusters_(server, "/apis/ray.io/v1/rayclusters",
-                  [this](absl::string_view, const Value& object) {
-                    const std::string name(object.At("metadata").GetString("name"));
-                    if (object.At("status").GetString("state") == "ready") {
-                      ready_names_.insert(name);
-                    } else {
-                      ready_names_.erase(name);
-                    }
-                  }) {}
-  void Pump() {
-    pods_.Pump();
-    clusters_.Pump();
-  }
-  size_t pods() const { return pod_names_.size(); }
-  size_t ready() const { return ready_names_.size(); }
-
- private:
-  absl::flat_hash_set<std::string> pod_names_;
-  absl::flat_hash_set<std::string> ready_names_;
-  apiserver::hollow::LocalWatch pods_;
-  apiserver::hollow::LocalWatch clusters_;
 };
 
 Value Rounded(double value) {
@@ -150,10 +76,8 @@ absl::StatusOr<Value> Measure(const Options& options, const std::string& folder)
   HostedCluster cluster(std::move(hosted));
   front.SetInner(&cluster.server());
   HEKLA_RETURN_IF_ERROR(cluster.Start());
-  apiserver::kubelet::NodeTemplate node;
-  node.pods = absl::StrCat(kPodsPerNode + 10);
+  HEKLA_RETURN_IF_ERROR(AddNodesFor(cluster, options.clusters, options.workers));
   const size_t pods = static_cast<size_t>(options.clusters) * (options.workers + 1);
-  HEKLA_RETURN_IF_ERROR(cluster.AddNodes(node, "node-", static_cast<int>(pods) / kPodsPerNode + 1));
   const std::string kubeconfig = folder + "/kubeconfig";
   HEKLA_RETURN_IF_ERROR(cmd::heklactl::WritePrivateFile(
       kubeconfig, cmd::heklactl::KubeconfigText(cluster.url(), "")));

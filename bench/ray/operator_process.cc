@@ -1,8 +1,6 @@
 #include "bench/ray/operator_process.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -19,29 +17,23 @@
 namespace hekla::bench {
 namespace {
 
-// A port of the loopback interface that is free right now.
-int FreePort() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
+// The port of "serving address=127.0.0.1:0 port=4711"; 0 while there is no such line.
+int ServingPort(const std::string& log) {
+  constexpr absl::string_view kBefore = "serving address=127.0.0.1:0 port=";
+  const size_t at = absl::string_view(log).find(kBefore);
+  if (at == absl::string_view::npos) return 0;
+  absl::string_view digits = absl::string_view(log).substr(at + kBefore.size());
+  digits = digits.substr(0, digits.find_first_not_of("0123456789"));
   int port = 0;
-  if (::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-      ::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0) {
-    port = ntohs(address.sin_port);
-  }
-  ::close(fd);
-  return port;
+  return absl::SimpleAtoi(digits, &port) ? port : 0;
 }
 
 }  // namespace
 
 absl::Status OperatorProcess::Start(const Options& options) {
-  const int port = FreePort();
   std::vector<std::string> arguments = {
       absl::StrCat("--kubeconfig=", options.kubeconfig),
-      absl::StrCat("--metrics-addr=127.0.0.1:", port),
+      "--metrics-addr=127.0.0.1:0",
       "--health-probe-bind-address=0",
       "--enable-leader-election=false",
       absl::StrCat("--reconcile-concurrency=", options.concurrency),
@@ -52,12 +44,15 @@ absl::Status OperatorProcess::Start(const Options& options) {
   }
   HEKLA_ASSIGN_OR_RETURN(process_,
                          test::Process::Start(HEKLA_RAY_OPERATOR, arguments, options.log_file));
-  http::BeastTransport::Options transport;
-  transport.url = absl::StrCat("http://127.0.0.1:", port);
-  HEKLA_ASSIGN_OR_RETURN(metrics_, http::BeastTransport::Create(std::move(transport)));
   const absl::Time limit = absl::Now() + absl::Seconds(30);
   while (absl::Now() < limit && process_->Running()) {
-    if (absl::StrContains(process_->Output(), "starting workers")) return absl::OkStatus();
+    const std::string log = process_->Output();
+    if (absl::StrContains(log, "starting workers")) {
+      http::BeastTransport::Options transport;
+      transport.url = absl::StrCat("http://127.0.0.1:", ServingPort(log));
+      HEKLA_ASSIGN_OR_RETURN(metrics_, http::BeastTransport::Create(std::move(transport)));
+      return absl::OkStatus();
+    }
     absl::SleepFor(absl::Milliseconds(20));
   }
   return absl::UnavailableError(absl::StrCat("the operator did not start:\n", process_->Output()));
@@ -66,6 +61,12 @@ absl::Status OperatorProcess::Start(const Options& options) {
 void OperatorProcess::Stop() {
   metrics_.reset();
   if (process_.has_value()) process_->Terminate(absl::Seconds(40));
+}
+
+void OperatorProcess::Kill() {
+  metrics_.reset();
+  process_->Signal(SIGKILL);
+  process_->Wait(absl::Seconds(10));
 }
 
 absl::Duration OperatorProcess::CpuTime() const {

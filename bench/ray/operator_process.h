@@ -26,6 +26,8 @@ class OperatorProcess {
   // Starts it and waits until its workers run.
   absl::Status Start(const Options& options);
   void Stop();
+  // kill -9.
+  void Kill();
 
   absl::Duration CpuTime() const;
   int64_t PeakMemoryBytes() const { return process_->PeakMemoryBytes(); }
