@@ -23,6 +23,7 @@ constexpr size_t kLinearMembers = 32;
 // A lone low surrogate ("\\udd1e") comes out of RapidJSON as three bytes that are no UTF-8; as in
 // Go's decoder it becomes U+FFFD, which is three bytes long, too.
 void ReplaceSurrogates(std::string& text) {
+  if (text.find('\xED') == std::string::npos) return;
   for (size_t i = 0; i + 2 < text.size(); ++i) {
     if (text[i] == '\xED' && static_cast<unsigned char>(text[i + 1]) >= 0xA0) {
       text.replace(i, 3, "\xEF\xBF\xBD");
@@ -172,15 +173,26 @@ void Write(const Value& v, Writer& w) {
   }
 }
 
+bool IsAscii(absl::string_view text) {
+  unsigned char all = 0;
+  for (const char c : text) all |= static_cast<unsigned char>(c);
+  return all < 0x80;
+}
+
 absl::StatusOr<Value> ParseInto(absl::string_view text, std::vector<std::string>* duplicates) {
   Builder builder(duplicates);
   rapidjson::MemoryStream stream(text.data(), text.size());
-  rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> input(stream);
   rapidjson::Reader reader;
   // Iterative, so that hostile nesting cannot exhaust the stack.
-  const rapidjson::ParseResult result =
-      reader.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
-                   rapidjson::kParseValidateEncodingFlag>(input, builder);
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+  rapidjson::ParseResult result;
+  if (IsAscii(text)) {  // nearly all there is, and nothing to validate
+    result = reader.Parse<kFlags>(stream, builder);
+  } else {
+    rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> input(stream);
+    result = reader.Parse<kFlags | rapidjson::kParseValidateEncodingFlag>(input, builder);
+  }
   if (result.IsError()) {
     const char* why = builder.number_too_big() ? "number too big for a double"
                       : result.Code() == rapidjson::kParseErrorTermination

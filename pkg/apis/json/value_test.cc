@@ -37,6 +37,28 @@ TEST(JsonValueTest, ErrorsNameTheByte) {
   EXPECT_THAT(Parse("{} x"), StatusIs(absl::StatusCode::kInvalidArgument, "byte 3"));
 }
 
+// Two readers: one for texts of ASCII alone.
+TEST(JsonValueTest, TextsOfAsciiAloneAreReadLikeOthers) {
+  const char* const kTexts[] = {
+      R"({"a":[1,-2.5,1e3,true,null,"x\ty"],"b":{"c":"\u00e9\ud834\udd1e"}})",
+      R"(["\udd1e"])",
+      "{",
+      "[1 2]",
+      "[1] 2",
+      "\"a\nb\"",
+      "nul",
+      "",
+      "  [ ] "};
+  for (const std::string text : kTexts) {
+    // The same inside an array whose other item is not ASCII.
+    const auto plain = Parse(text);
+    const auto mixed = Parse("[" + text + ",\"\xC3\xA9\"]");
+    ASSERT_EQ(plain.ok(), mixed.ok()) << text;
+    if (!plain.ok()) continue;
+    EXPECT_EQ(*plain, mixed->as_array()[0]) << text;
+  }
+}
+
 TEST(JsonValueTest, NumbersAtTheEdges) {
   const auto number = [](absl::string_view text) { return *Parse(text); };
   EXPECT_EQ(number("9223372036854775807").as_int(), INT64_MAX);
