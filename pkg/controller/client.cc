@@ -74,7 +74,9 @@ absl::StatusOr<Value> ApiClient::Create(const kube::Resource& resource, const Va
     return absl::InvalidArgumentError("an empty namespace may not be set during creation");
   }
   const kube::ResourceClient client(rest_, resource);
-  return Wait([&](kube::ResourceClient::Done done) { client.Create(ns, object, std::move(done)); });
+  return Wait([&](kube::ResourceClient::Done done) {
+    client.CreateForMetadata(ns, object, std::move(done));
+  });
 }
 
 absl::StatusOr<Value> ApiClient::Update(const kube::Resource& resource, const Value& object) {

@@ -48,7 +48,8 @@ class Client {
                                                       const kube::ListOptions& selection) = 0;
 
   // --- Writes; each returns the object as the server answered it ---
-  // Namespace and name are taken from the object's metadata.
+  // Namespace and name are taken from the object's metadata. Of the answer to a creation only the
+  // metadata is there: nobody needs the rest, and a pod is large.
   virtual absl::StatusOr<Value> Create(const kube::Resource& resource, const Value& object) = 0;
   // With the object's resourceVersion as precondition, where it has one.
   virtual absl::StatusOr<Value> Update(const kube::Resource& resource, const Value& object) = 0;

@@ -125,7 +125,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
       });
     };
     if (sent->patch.is_null()) {
-      client_.Create(sent->ns, sent->whole, std::move(done));
+      client_.CreateForMetadata(sent->ns, sent->whole, std::move(done));
     } else {
       client_.Patch({.ns = sent->ns, .name = sent->name}, PatchType::kStrategicMerge, sent->patch,
                     std::move(done));

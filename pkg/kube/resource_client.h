@@ -53,6 +53,8 @@ class ResourceClient {
   // One page. `ns` empty: all namespaces.
   void List(absl::string_view ns, const ListOptions& options, Done done) const;
   void Create(absl::string_view ns, const apis::json::Value& object, Done done) const;
+  // The answer has the object's metadata alone: kind PartialObjectMetadata.
+  void CreateForMetadata(absl::string_view ns, const apis::json::Value& object, Done done) const;
   // PUT; `object` carries the resource version that was read, or none.
   void Update(const ObjectName& name, const apis::json::Value& object, Done done) const;
   void Patch(const ObjectName& name, PatchType type, const apis::json::Value& patch,

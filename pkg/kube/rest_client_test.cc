@@ -58,6 +58,23 @@ TEST_F(RestClientTest, PathsQueriesAndPrefixAreBuilt) {
   EXPECT_EQ(call.request.headers.Get("Content-Type"), "application/json");
 }
 
+TEST_F(RestClientTest, OfACreationTheMetadataIsEnough) {
+  RestClient client(deps(), Unlimited());
+  const ResourceClient pods(&client, kPods);
+  std::string name;
+  pods.CreateForMetadata("ns", Value::MakeObject({{"kind", "Pod"}}),
+                         [&name](absl::StatusOr<Value> answer) {
+                           name = std::string(answer->At("metadata").GetString("name"));
+                         });
+  auto& call = server_.Next();
+  EXPECT_EQ(call.request.headers.Get("Accept"),
+            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json");
+  EXPECT_EQ(call.request.body, R"({"kind":"Pod"})");
+  call.Answer(201, R"({"kind":"PartialObjectMetadata","metadata":{"name":"p-1"}})");
+  server_.executor.RunReady();
+  EXPECT_EQ(name, "p-1");
+}
+
 TEST_F(RestClientTest, RetryAfterIsObeyedAndOnlyWithTheHeader) {
   RestClient client(deps(), Unlimited());
   Send(client, "POST");
