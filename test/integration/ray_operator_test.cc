@@ -13,6 +13,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "cmd/heklactl/hosted_cluster.h"
 #include "cmd/heklactl/kubeconfig.h"
@@ -65,6 +66,36 @@ Value RayCluster(const std::string& name, const std::string& node) {
   return cluster;
 }
 
+// Stands before the API server and lets the creation of pods wait for ever.
+class HoldingFront final : public http::Handler {
+ public:
+  void SetInner(http::Handler* inner) { inner_ = inner; }
+  void Handle(http::Request request, const http::Peer& peer,
+              std::shared_ptr<http::Responder> responder) override {
+    if (request.method == "POST" && absl::EndsWith(request.target, "/pods")) {
+      absl::MutexLock lock(&mutex_);
+      held_.push_back(std::move(responder));
+      return;
+    }
+    inner_->Handle(std::move(request), peer, std::move(responder));
+  }
+  size_t held() {
+    absl::MutexLock lock(&mutex_);
+    return held_.size();
+  }
+  // Before the cluster stops.
+  void LetGo() {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& responder : held_) responder->Respond({.status = 503});
+    held_.clear();
+  }
+
+ private:
+  http::Handler* inner_ = nullptr;
+  absl::Mutex mutex_;
+  std::vector<std::shared_ptr<http::Responder>> held_ ABSL_GUARDED_BY(mutex_);
+};
+
 class RayOperatorTest : public ::testing::Test {
  protected:
   RayOperatorTest() {
@@ -78,8 +109,9 @@ class RayOperatorTest : public ::testing::Test {
     std::filesystem::remove_all(folder_, ignored);
   }
 
-  void StartCluster(bool enforce_rbac = false) {
+  void StartCluster(bool enforce_rbac = false, HoldingFront* front = nullptr) {
     HostedCluster::Options options;
+    options.front = front;
     if (enforce_rbac) {
       options.users = {{.token = kToken,
                         .name = kAccount,
@@ -87,6 +119,7 @@ class RayOperatorTest : public ::testing::Test {
       options.enforce_rbac = true;
     }
     cluster_ = std::make_unique<HostedCluster>(std::move(options));
+    if (front != nullptr) front->SetInner(&cluster_->server());
     ASSERT_TRUE(cluster_->Start().ok());
     apiserver::kubelet::NodeTemplate node;
     node.pods = "2000";
@@ -214,12 +247,29 @@ TEST_F(RayOperatorTest, SigtermEndsInOrder) {
   EXPECT_THAT(operator_->Output(), HasSubstr("\"msg\":\"stopped\""));
 }
 
+TEST_F(RayOperatorTest, ASecondSignalEndsAtOnce) {
+  HoldingFront front;
+  StartCluster(/*enforce_rbac=*/false, &front);
+  StartOperator();
+  ASSERT_TRUE(Working());
+  ASSERT_TRUE(server().Create(RayCluster("held", "node-0")).ok());
+  ASSERT_TRUE(Until([&] { return front.held() > 0; })) << "a reconcile is under way";
+  operator_->Signal(SIGTERM);
+  ASSERT_TRUE(Until([this] { return absl::StrContains(operator_->Output(), "\"stopping\""); }));
+  EXPECT_TRUE(operator_->Running()) << "it waits for the reconcile";
+  operator_->Signal(SIGTERM);
+  EXPECT_EQ(operator_->Wait(absl::Seconds(5)), 1);
+  front.LetGo();
+  cluster_->Stop();
+}
+
 TEST_F(RayOperatorTest, WhatCannotRunEndsWithOne) {
   StartCluster();
   for (const auto& [flag, text] : std::vector<std::pair<std::string, std::string>>{
            {"--feature-gates=Nope=true", "unrecognized feature gate: Nope"},
            {"--batch-scheduler=default", "accepted: volcano, yunikorn"},
            {"--config=/nonexistent/config.yaml", "/nonexistent/config.yaml"},
+           {"--feature-gates=KubernetesWAS=true", "scheduling.k8s.io/v1alpha2"},
            {absl::StrCat("--metrics-addr=127.0.0.1:", cluster_->port()), "cannot run"}}) {
     StartOperator({flag});
     EXPECT_EQ(operator_->Wait(absl::Seconds(20)), 1) << flag;
