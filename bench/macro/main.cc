@@ -14,6 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bench/macro/scenario.h"
+#include "pkg/util/logging.h"
 
 namespace {
 
@@ -121,4 +122,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace hekla::bench
 
-int main(int argc, char** argv) { return hekla::bench::Main(argc, argv); }
+int main(int argc, char** argv) {
+  hekla::util::StartLogging("hekla-bench", {});  // as the programs: it sets how locks are checked
+  return hekla::bench::Main(argc, argv);
+}

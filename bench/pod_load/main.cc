@@ -23,6 +23,7 @@
 #include "pkg/apis/json/value.h"
 #include "pkg/http/beast_transport.h"
 #include "pkg/util/flag_set.h"
+#include "pkg/util/logging.h"
 
 namespace hekla {
 namespace {
@@ -280,5 +281,6 @@ int main(int argc, char** argv) {
               << flags.Usage();
     return flags.help() ? 0 : 2;
   }
+  hekla::util::StartLogging("pod_load", {});
   return hekla::Run(options);
 }
