@@ -172,6 +172,13 @@ void AllocateAddress(Core& core, Value& service) {
              absl::StrCat("10.", 96 + (host >> 16), ".", (host >> 8) & 255, ".", host & 255));
   }
   spec.Set("clusterIPs", Value::MakeArray({spec.At("clusterIP")}));
+  // A headless service without a selector: its endpoints are given by hand, of either family.
+  if (spec.GetString("clusterIP") == "None" && spec.At("selector").size() == 0) {
+    if (!spec.Has("ipFamilies")) {
+      spec.Set("ipFamilies", Value::MakeArray({Value("IPv4"), Value("IPv6")}));
+    }
+    if (!spec.Has("ipFamilyPolicy")) spec.Set("ipFamilyPolicy", "RequireDualStack");
+  }
   if (!spec.Has("ipFamilies")) spec.Set("ipFamilies", Value::MakeArray({Value("IPv4")}));
   if (!spec.Has("ipFamilyPolicy")) spec.Set("ipFamilyPolicy", "SingleStack");
   const absl::string_view type = spec.GetString("type");

@@ -65,7 +65,7 @@ void MarkDeleting(const Resource& resource, absl::Time now, Value& object) {
   Value& metadata = object["metadata"];
   if (metadata.Has("deletionTimestamp")) return;
   metadata.Set("deletionTimestamp", TimeText(now));
-  metadata.Set("deletionGracePeriodSeconds", 0);
+  if (!IsNamespaces(resource)) metadata.Set("deletionGracePeriodSeconds", 0);
   BumpGeneration(metadata);
   if (IsNamespaces(resource)) object.Ensure({"status"}).Set("phase", "Terminating");
 }

@@ -79,7 +79,9 @@ absl::Status CompactedList(bool continued) {
 
 }  // namespace
 
-bool Resources::IsWatch(const Call& call) { return ParseBool(call.Query("watch")).value_or(false); }
+bool Resources::IsWatch(const Call& call) {
+  return call.name.empty() && ParseBool(call.Query("watch")).value_or(false);
+}
 
 absl::StatusOr<Answer> Resources::List(Call& call) {
   const Resource& resource = *call.resource;

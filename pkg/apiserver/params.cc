@@ -28,8 +28,10 @@ std::vector<std::string> All(const Call& call, absl::string_view key) {
 }
 
 bool CheckDryRun(const std::vector<std::string>& values, FieldErrors& errors) {
-  for (const std::string& value : values) {
-    if (value != "All") errors.NotSupported("dryRun", Value(value), {"All"});
+  if (std::any_of(values.begin(), values.end(), [](const auto& v) { return v != "All"; })) {
+    Value given = Value::MakeArray();
+    for (const std::string& value : values) given.Append(value);
+    errors.NotSupported("dryRun", given, {"All"});
   }
   return !values.empty();
 }
@@ -79,6 +81,9 @@ absl::Status CheckListOptions(const ListParams& p) {
       if (p.version_match != "NotOlderThan") {
         errors.Forbidden(kMatch,
                          "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+      }
+      if (!p.version_match.empty() && p.version_match != "NotOlderThan") {
+        errors.NotSupported(kMatch, Value(p.version_match), {"NotOlderThan"});
       }
     } else if (!p.version_match.empty()) {
       errors.Forbidden(kMatch,

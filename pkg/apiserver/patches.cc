@@ -84,11 +84,11 @@ absl::StatusOr<Value> Resources::ApplyPatch(const Call& call, const Value& prese
 absl::StatusOr<Answer> Resources::Patch(Call& call) {
   const Resource& resource = *call.resource;
   const std::string media = ParseMediaType(call.request->headers.Get("Content-Type")).type;
-  if (!IsPatchType(media)) {
+  if (!IsPatchType(media) && !resource.is_custom()) {
     return ApiError(FailureStatus(415, "UnsupportedMediaType", "415: Unsupported Media Type",
                                   Value::MakeObject()));
   }
-  if (media == kStrategicPatch && resource.is_custom()) {
+  if (resource.is_custom() && (!IsPatchType(media) || media == kStrategicPatch)) {
     return UnsupportedMediaType(absl::StrCat(kJsonPatch, ", ", kMergePatch, ", ", kApplyPatch));
   }
   if (call.request->body.size() > kMaxBodyBytes) {

@@ -114,8 +114,7 @@ absl::StatusOr<Answer> Resources::Bind(Call& call) {
   const absl::string_view name = binding.At("metadata").GetString("name");
   if (call.name.empty()) call.name = std::string(name);
   if (name != call.name) {
-    return BadRequest(
-        absl::StrCat("name in URL (", call.name, ") does not match name in Binding (", name, ")"));
+    return BadRequest("name in URL does not match name in Binding object");
   }
   const absl::string_view ns = binding.At("metadata").GetString("namespace");
   if (!ns.empty() && ns != call.ns) {
@@ -262,7 +261,10 @@ absl::StatusOr<Answer> Resources::PodLog(Call& call) {
   }
   Answer out;
   out.content_type = "text/plain";
-  if (pod.At("spec").GetString("nodeName").empty()) return out;
+  if (pod.At("spec").GetString("nodeName").empty()) {
+    out.status = 204;
+    return out;
+  }
   if (pod.At("status").GetString("phase") == "Pending") {
     return BadRequest(absl::StrCat("container \"", container, "\" in pod \"", call.name,
                                    "\" is waiting to start: ContainerCreating"));

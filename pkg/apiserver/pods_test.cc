@@ -193,7 +193,7 @@ TEST(PodTest, GatedPodsSayWhy) {
 TEST(PodTest, LogsAreRefusedClearly) {
   TestServer s;
   s.MakePod("a");
-  EXPECT_EQ(s.Get(absl::StrCat(kPods, "/a/log")).status, 200);
+  EXPECT_EQ(s.Get(absl::StrCat(kPods, "/a/log")).status, 204);
   s.Bind("a", "n");
   EXPECT_EQ(Message(s.Get(absl::StrCat(kPods, "/a/log"))),
             "container \"c\" in pod \"a\" is waiting to start: ContainerCreating");

@@ -98,7 +98,7 @@ TEST(ApiServerTest, DryRunChangesNothing) {
                           R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"m"}})");
   EXPECT_EQ(bad.status, 422);
   EXPECT_EQ(Message(bad),
-            "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: \"Some\": "
+            "CreateOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: "
             "supported values: \"All\"");
 }
 

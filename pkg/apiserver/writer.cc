@@ -165,7 +165,11 @@ absl::StatusOr<Written> Writer::Create(const Resource& resource, absl::string_vi
       }
       if (resource.strategy->validate != nullptr) resource.strategy->validate(object, errors);
       if (!errors.empty()) {
-        return Invalid(resource.group_kind(), metadata.GetString("name"), errors);
+        GroupKind kind = resource.group_kind();
+        // Of custom resources real servers name the kind that the object claims.
+        if (resource.is_custom()) kind.kind = std::string(object.GetString("kind"));
+        if (resource.view == View::kEventsV1) kind.group.clear();
+        return Invalid(kind, metadata.GetString("name"), errors);
       }
       if (!params.dry_run) {
         HEKLA_RETURN_IF_ERROR(ChargeQuotas(core_, *this, resource, ns, object));

@@ -35,13 +35,16 @@ bool IsNamePart(absl::string_view s) {
   return true;
 }
 
-std::string TooLong(size_t max) { return absl::StrCat("must be no more than ", max, " bytes"); }
+// Real servers count characters of names, and bytes of labels.
+std::string TooLong(size_t max, absl::string_view unit) {
+  return absl::StrCat("must be no more than ", max, " ", unit);
+}
 
 }  // namespace
 
 std::vector<std::string> DnsSubdomainProblems(absl::string_view name) {
   std::vector<std::string> out;
-  if (name.size() > 253) out.push_back(TooLong(253));
+  if (name.size() > 253) out.push_back(TooLong(253, "characters"));
   if (!IsSubdomain(name)) {
     out.push_back(absl::StrCat(
         "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
@@ -54,7 +57,7 @@ std::vector<std::string> DnsSubdomainProblems(absl::string_view name) {
 
 std::vector<std::string> DnsLabelProblems(absl::string_view name) {
   std::vector<std::string> out;
-  if (name.size() > 63) out.push_back(TooLong(63));
+  if (name.size() > 63) out.push_back(TooLong(63, "characters"));
   if (!IsDnsLabel(name)) {
     if (IsSubdomain(name)) {
       out.push_back("must not contain dots");
@@ -71,7 +74,7 @@ std::vector<std::string> DnsLabelProblems(absl::string_view name) {
 
 std::vector<std::string> Dns1035LabelProblems(absl::string_view name) {
   std::vector<std::string> out;
-  if (name.size() > 63) out.push_back(TooLong(63));
+  if (name.size() > 63) out.push_back(TooLong(63, "characters"));
   if (!IsDnsLabel(name) || !absl::ascii_islower(name.front())) {
     out.push_back(
         "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
@@ -108,7 +111,7 @@ std::vector<std::string> QualifiedNameProblems(absl::string_view name) {
   if (last.empty()) {
     out.push_back("name part must be non-empty");
   } else if (last.size() > 63) {
-    out.push_back(absl::StrCat("name part ", TooLong(63)));
+    out.push_back(absl::StrCat("name part ", TooLong(63, "bytes")));
   }
   if (!IsNamePart(last)) out.push_back(absl::StrCat("name part ", kNameText));
   return out;
@@ -116,7 +119,7 @@ std::vector<std::string> QualifiedNameProblems(absl::string_view name) {
 
 std::vector<std::string> LabelValueProblems(absl::string_view value) {
   std::vector<std::string> out;
-  if (value.size() > 63) out.push_back(TooLong(63));
+  if (value.size() > 63) out.push_back(TooLong(63, "bytes"));
   if (!value.empty() && !IsNamePart(value)) {
     out.push_back(
         "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "

@@ -63,7 +63,7 @@ void CheckVersions(const Value& spec, FieldErrors& errors) {
     if (version.GetBool("storage")) ++stored;
     const Value* schema = version.FindPath({"schema", "openAPIV3Schema"});
     if (schema == nullptr) {
-      errors.Required(Child(path, "schema.openAPIV3Schema"), "schemas are required");
+      errors.Required(Child(path, "schema.openAPIV3Schema"));
       continue;
     }
     CheckSchemaTypes(*schema,

@@ -134,7 +134,7 @@ TEST(StructuralTest, RulesAreCheckedWhenTheFormIsRight) {
             "spec: Invalid value: failed rule: !has(self.a) || self.a < 100");
   EXPECT_EQ(Problems(schema, R"({"spec":{"b":"x"}})"), "");
   EXPECT_EQ(Problems(schema, R"({"spec":{"b":"y"}})", R"({"spec":{"b":"x"}})"),
-            "spec.b: Invalid value: b is immutable");
+            R"(spec.b: Invalid value: "y": b is immutable)");
   EXPECT_THAT(Problems(schema, R"({"spec":{"a":"x"}})"),
               HasSubstr("<nil>: Invalid value: null: some validation rules were not checked"));
 }

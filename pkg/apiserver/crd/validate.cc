@@ -61,7 +61,11 @@ class Validator {
         return;
       }
     } else if (!node.type.empty() && !HasType(value, node.type)) {
-      Type(path, value, node.type);
+      if (node.type == "integer" && node.format == "int32" && value.is_number()) {
+        NoInt32(path);
+      } else {
+        Type(path, value, node.type);
+      }
       return;
     }
     if (value.is_object()) Object(node, value, old, path);
@@ -89,6 +93,14 @@ class Validator {
           "<nil>", Value(""),
           absl::StrCat("Checked value must be of type integer (default format) in ", path));
     }
+  }
+
+  // A number with a fraction.
+  void NoInt32(const std::string& path) {
+    errors_.TypeInvalid(path, Value("float64"), In(path, "must be of type int32: \"float64\""));
+    errors_.Invalid(
+        "<nil>", Value(""),
+        absl::StrCat("Checked value must be of type integer with format int32 in ", path));
   }
 
   void Object(const SchemaNode& node, const Value& value, const Value* old,
@@ -298,8 +310,10 @@ void CheckRules(const SchemaNode& node, const Value& value, const Value* old,
       errors.Required(field, message);
     } else if (rule.reason == "FieldValueDuplicate") {
       errors.Add({rule.reason, field, absl::StrCat("Duplicate value: ", message)});
+    } else if (value.is_object() || value.is_array()) {
+      errors.InvalidRaw(field, message, "");  // too long to be repeated
     } else {
-      errors.InvalidRaw(field, message, "");
+      errors.Invalid(field, value, message);
     }
   }
   if (value.is_object()) {

@@ -31,6 +31,8 @@ Strategy DaemonSetStrategy();
 Strategy ReplicationControllerStrategy();
 Strategy DisruptionBudgetStrategy();
 Strategy DefinitionStrategy();
+Strategy RoleStrategy();
+Strategy RoleBindingStrategy();
 
 // "2026-01-02T03:04:05Z".
 std::string TimeText(absl::Time time);

@@ -20,7 +20,21 @@ void NodeDefaults(Value& node) {
   if (!status->Has("allocatable")) status->Set("allocatable", status->At("capacity"));
 }
 
+void ValidateAmounts(const Value& node, FieldErrors& errors) {
+  for (const char* list : {"capacity", "allocatable"}) {
+    const Value& amounts = node.At("status").At(list);
+    if (!amounts.is_object()) continue;
+    for (const apis::json::Member& m : amounts.as_object()) {
+      if (m.value.is_string() && absl::StartsWith(m.value.as_string(), "-")) {
+        errors.Invalid(absl::StrCat("status.", list, ".", m.key), m.value,
+                       "must be greater than or equal to 0");
+      }
+    }
+  }
+}
+
 void NodeValidate(const Value& node, FieldErrors& errors) {
+  ValidateAmounts(node, errors);
   ValidateTaints(node.At("spec").At("taints"), "metadata.taints", errors);
 }
 
@@ -65,7 +79,9 @@ void PriorityValidate(const Value& object, FieldErrors& errors) {
   if (name == "system-cluster-critical" || name == "system-node-critical") return;
   if (absl::StartsWith(name, "system-")) {
     errors.Forbidden("metadata.name",
-                     "priority class names with 'system-' prefix are reserved for system use only");
+                     absl::StrCat("priority class names with 'system-' prefix are reserved for "
+                                  "system use only. error: ",
+                                  name, " is not a known system priority class"));
   }
   if (object.GetInt("value") > kHighestUserPriority) {
     errors.Forbidden("value", absl::StrCat("maximum allowed value of a user defined priority is ",
@@ -115,6 +131,9 @@ Strategy NodeStrategy() {
   s.set_defaults = NodeDefaults;
   s.validate = NodeValidate;
   s.validate_update = NodeValidateUpdate;
+  s.validate_status = [](const Value& node, const Value&, FieldErrors& errors) {
+    ValidateAmounts(node, errors);
+  };
   return s;
 }
 

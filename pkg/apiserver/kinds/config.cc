@@ -99,6 +99,10 @@ void ServiceValidate(const Value& service, FieldErrors& errors) {
       errors.Invalid(Child(path, "port"), port.At("port"),
                      "must be between 1 and 65535, inclusive");
     }
+    const Value& target = port.At("targetPort");
+    if (target.is_int() && (target.as_int() < 1 || target.as_int() > 65535)) {
+      errors.Invalid(Child(path, "targetPort"), target, "must be between 1 and 65535, inclusive");
+    }
   }
 }
 
@@ -123,16 +127,20 @@ void EventValidate(const Value& event, FieldErrors& errors) {
   }
   if (!strict) return;
   if (event.GetString("reportingComponent").empty()) errors.Required("reportingController");
+  for (const std::string& p :
+       validation::QualifiedNameProblems(event.GetString("reportingComponent"))) {
+    errors.Invalid("reportingController", event.At("reportingComponent"), p);
+  }
   if (event.GetString("reportingInstance").empty()) errors.Required("reportingInstance");
   if (event.GetString("action").empty()) errors.Required("action");
   if (event.GetString("reason").empty()) errors.Required("reason");
   if (event.GetString("message").size() > kMaxNoteBytes) {
-    errors.Invalid("note", Value(""),
+    errors.Invalid("message", Value(""),
                    absl::StrCat("can have at most ", kMaxNoteBytes, " characters"));
   }
   const absl::string_view type = event.GetString("type");
   if (type != "Normal" && type != "Warning") {
-    errors.Invalid("type", Value(type), absl::StrCat("has invalid value: ", type));
+    errors.Invalid("type", Value(""), absl::StrCat("has invalid value: ", type));
   }
 }
 

@@ -223,7 +223,7 @@ void ValidateTolerations(const Value& tolerations, const std::string& path, Fiel
                   validation::LabelValueProblems(t.GetString("value")), errors);
     } else if (op == "Exists") {
       if (!t.GetString("value").empty()) {
-        errors.Invalid(Child(here, "operator"), t,
+        errors.Invalid(Child(here, "operator"), t.At("value"),
                        "value must be empty when `operator` is 'Exists'");
       }
     } else {
@@ -261,8 +261,25 @@ void ValidateAffinity(const Value& affinity, const std::string& path, FieldError
   }
 }
 
+// With the node's network a port of a container is that port of the node.
+void ValidateHostPorts(const Value& spec, const std::string& path, FieldErrors& errors) {
+  const Value& containers = spec.At("containers");
+  if (!spec.GetBool("hostNetwork") || !containers.is_array()) return;
+  for (size_t i = 0; i < containers.size(); ++i) {
+    const Value& ports = containers.as_array()[i].At("ports");
+    for (size_t j = 0; ports.is_array() && j < ports.size(); ++j) {
+      const Value& port = ports.as_array()[j];
+      if (port.GetInt("hostPort") == port.GetInt("containerPort")) continue;
+      errors.Invalid(
+          Child(Index(Child(Index(Child(path, "containers"), i), "ports"), j), "hostPort"),
+          port.At("hostPort"), "must match `containerPort` when `hostNetwork` is true");
+    }
+  }
+}
+
 void ValidatePodSpec(const Value& spec, const std::string& path, FieldErrors& errors) {
   ValidateContainers(spec, path, errors);
+  ValidateHostPorts(spec, path, errors);
   Supported(spec, "restartPolicy", path, {"Always", "OnFailure", "Never"}, errors);
   Supported(spec, "dnsPolicy", path, {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"},
             errors);

@@ -58,7 +58,11 @@ void PrepareCreate(Value& pod, const WriteContext& context) {
 }
 
 void Validate(const Value& pod, FieldErrors& errors) {
-  ValidatePodSpec(pod.At("spec"), "spec", errors);
+  const Value& spec = pod.At("spec");
+  ValidatePodSpec(spec, "spec", errors);
+  if (spec.At("schedulingGates").size() > 0 && !spec.GetString("nodeName").empty()) {
+    errors.Forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared");
+  }
 }
 
 // Gives `wanted` the old value of a member that is compared elsewhere.
@@ -108,7 +112,7 @@ void CheckGates(const Value& now, const Value& before, FieldErrors& errors) {
         before.is_array() && std::find(before.as_array().begin(), before.as_array().end(),
                                        now.as_array()[i]) != before.as_array().end();
     if (!known) {
-      errors.Forbidden(Index("spec.schedulingGates", i),
+      errors.Forbidden(Child(Index("spec.schedulingGates", i), "name"),
                        absl::StrCat("only deletion is allowed, but found new scheduling gate '",
                                     now.as_array()[i].GetString("name"), "'"));
     }

@@ -34,6 +34,12 @@ Table MakeTable() {
   t[{"apps", "statefulsets"}] = StatefulSetStrategy();
   t[{"apps", "daemonsets"}] = DaemonSetStrategy();
   t[{"policy", "poddisruptionbudgets"}] = DisruptionBudgetStrategy();
+  for (const char* plural : {"roles", "clusterroles"}) {
+    t[{"rbac.authorization.k8s.io", plural}] = RoleStrategy();
+  }
+  for (const char* plural : {"rolebindings", "clusterrolebindings"}) {
+    t[{"rbac.authorization.k8s.io", plural}] = RoleBindingStrategy();
+  }
   t[{"apiextensions.k8s.io", "customresourcedefinitions"}] = DefinitionStrategy();
   return t;
 }

@@ -181,7 +181,7 @@ void JobValidate(const Value& job, FieldErrors& errors) {
   const absl::string_view policy =
       spec.At("template").At("spec").GetString("restartPolicy", "Always");
   if (policy != "OnFailure" && policy != "Never") {
-    errors.NotSupported("spec.template.spec.restartPolicy", Value(policy), {"OnFailure", "Never"});
+    errors.Required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\"");
   }
 }
 

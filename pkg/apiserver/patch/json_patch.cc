@@ -175,9 +175,9 @@ absl::string_view GoName(const Value& value) {
 absl::StatusOr<Value> ApplyJsonPatch(const Value& document, const Value& patch) {
   if (patch.is_null()) return document;
   if (!patch.is_array()) {
-    return absl::InvalidArgumentError(absl::StrCat("error decoding patch: json: cannot unmarshal ",
-                                                   GoName(patch),
-                                                   " into Go value of type []interface {}"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("error decoding patch: json: cannot unmarshal ", GoName(patch),
+                     " into Go value of type []handlers.jsonPatchOp"));
   }
   for (const Value& operation : patch.as_array()) {
     if (operation.is_object() || operation.is_null()) continue;

@@ -82,7 +82,7 @@ TEST(JsonPatchTest, MalformedPatchesAreBadRequests) {
   EXPECT_EQ(object.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(object.status().message(),
             "error decoding patch: json: cannot unmarshal object into Go value of type "
-            "[]interface {}");
+            "[]handlers.jsonPatchOp");
   EXPECT_EQ(ApplyJsonPatch(J("{}"), J("[1]")).status().code(), absl::StatusCode::kInvalidArgument);
   Value many = Value::MakeArray();
   for (int i = 0; i <= kMaxJsonPatchOperations; ++i) {

@@ -47,7 +47,7 @@ void ValidateOwners(const Value& owners, FieldErrors& errors) {
     }
     for (const char* name : {"kind", "name", "uid"}) {
       if (owner.GetString(name).empty()) {
-        errors.Invalid(Child(kPath, name), Value(""), absl::StrCat(name, " must not be empty"));
+        errors.Invalid(Child(kPath, name), Value(""), "must not be empty");
       }
     }
     if (owner.GetString("kind") == "Event" &&

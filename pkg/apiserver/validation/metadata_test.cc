@@ -60,8 +60,7 @@ TEST(MetadataTest, NamesTheFieldAndTheProblem) {
 
 TEST(MetadataTest, OwnersNeedAllTheirFieldsAndOneController) {
   EXPECT_THAT(Problems(R"({"name":"a","namespace":"n","ownerReferences":[{"apiVersion":"v1"}]})"),
-              HasSubstr("metadata.ownerReferences.kind: Invalid value: \"\": kind must not be "
-                        "empty"));
+              HasSubstr("metadata.ownerReferences.kind: Invalid value: \"\": must not be empty"));
   EXPECT_THAT(
       Problems(R"({"name":"a","namespace":"n","ownerReferences":[)"
                R"({"apiVersion":"v1","kind":"A","name":"x","uid":"1","controller":true},)"
