@@ -28,7 +28,7 @@ class Refused(AssertionError):
 
 
 class Rest:
-    """One connection per thread, and a pool of threads. Requests that get no answer raise OSError."""
+    """One connection per thread, and a pool of threads. No answer: OSError."""
 
     def __init__(self, server, token="", ca_file=""):
         url = urllib.parse.urlsplit(server)
@@ -50,18 +50,28 @@ class Rest:
                 if self.context else http.client.HTTPConnection(*self.address, timeout=30))
         return self.local.connection
 
-    def send(self, method, path, body=None, content_type="application/json"):
-        """(status, object)."""
+    def exchange(self, method, path, body=None, content_type="application/json",
+                 accept="application/json"):
+        """(status, warnings, text)."""
         connection = self._connection()
         try:
             connection.request(method, path, body=None if body is None else json.dumps(body),
-                               headers={**self.headers, "Content-Type": content_type})
+                               headers={**self.headers, "Content-Type": content_type,
+                                        "Accept": accept})
             answer = connection.getresponse()
-            return answer.status, json.loads(answer.read())
-        except (OSError, http.client.HTTPException, ValueError) as error:
+            return answer.status, answer.headers.get_all("Warning"), answer.read().decode()
+        except (OSError, http.client.HTTPException) as error:
             connection.close()
             self.local.connection = None
             raise OSError(f"{method} {path}: {error!r}") from error
+
+    def send(self, method, path, body=None, content_type="application/json"):
+        """(status, object)."""
+        status, _, text = self.exchange(method, path, body, content_type)
+        try:
+            return status, json.loads(text)
+        except ValueError as error:
+            raise OSError(f"{method} {path}: {text[:200]!r}") from error
 
     def call(self, method, path, body=None, content_type="application/json"):
         status, answer = self.send(method, path, body, content_type)

@@ -22,12 +22,14 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(ROOT / "test/e2e")]
 
 # pylint: disable=wrong-import-position
 import helm_chart  # noqa: E402
+import twins  # noqa: E402
 from cluster import Cluster, Rest, World, until  # noqa: E402
 from control_plane import ADMIN_TOKEN, ControlPlane, Program, kubeconfig  # noqa: E402
+from playground import Playground  # noqa: E402
 from scenarios import Scenarios  # noqa: E402
 
 
@@ -84,6 +86,7 @@ class Steps:
         self.step("kubectl session", lambda: self.session("kubectl_session_test.py"))
         self.step("Python client session", lambda: self.session("python_client_test.py"))
         self.step("Go client session", self.go_session)
+        self.step("same answers from the embedded server", self.twins)
         nodes = Program("hollow nodes", [
             str(self.bin / "heklactl"), "hollow-nodes", "--kubeconfig", self.plane.kubeconfig],
             self.plane.path("nodes.log"))
@@ -108,9 +111,7 @@ class Steps:
         lines = again.stdout.splitlines()
         if len(lines) != written or not all("server dry run" in line for line in lines):
             raise AssertionError(f"{len(lines)} of {written} objects\n{again.stdout}")
-        # What is small enough for it goes through a client-side apply as well.
-        for part in ("rbac", "deploy"):
-            self.kubectl("apply", "--dry-run=server", "-f", ROOT / "config" / part)
+        self.kubectl("apply", "--dry-run=server", "-k", ROOT / "config")
         warnings = [line for line in again.stderr.splitlines() if "Warning" in line]
         if warnings:
             raise AssertionError(warnings)
@@ -120,6 +121,13 @@ class Steps:
         if not helm.exists():
             raise LeftOut(f"no {helm}")
         helm_chart.check(run, helm, self.plane.kubeconfig)
+
+    def twins(self):
+        with Playground(str(self.bin / "heklactl"), "--no-scheduler", "--nodes", "0") as embedded:
+            requests, listed, differ = twins.compare(self.rest, Rest(embedded.server()))
+        print(f"   {requests} requests, {listed} listed differences")
+        if differ:
+            raise AssertionError(f"{differ} answers differ")
 
     def session(self, script):
         done = run(sys.executable, ROOT / "test/e2e" / script, "--kubeconfig",
