@@ -240,10 +240,11 @@ absl::StatusOr<RayClusterStatus> ComputeStatus(const Observed& observed,
 
 bool OnlyProgress(const RayClusterStatus& before, const RayClusterStatus& now) {
   if (before.state != now.state) return false;
-  // The first status: all of its conditions are new, and none of them is news but these.
+  // The first status: that the head is ready before its workers are is no more than progress.
   if (before.conditions.empty()) {
-    return std::none_of(now.conditions.begin(), now.conditions.end(),
-                        [](const Condition& c) { return c.status == kTrue; });
+    return std::none_of(now.conditions.begin(), now.conditions.end(), [](const Condition& c) {
+      return c.status == kTrue && c.type != apis::ray::kHeadPodReady;
+    });
   }
   return before.conditions.size() == now.conditions.size() &&
          std::equal(before.conditions.begin(), before.conditions.end(), now.conditions.begin(),

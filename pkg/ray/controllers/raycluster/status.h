@@ -27,7 +27,8 @@ absl::StatusOr<apis::ray::RayClusterStatus> ComputeStatus(
     absl::Time now);
 
 // Whether `now` tells nothing but how far the pods have come: counts, addresses, reasons and texts.
-// No state is entered, no condition turns, and nothing failed. Such a status may wait a little.
+// No state is entered, no condition turns (but in the first status that of the head), and nothing
+// failed. Such a status may wait a little.
 bool OnlyProgress(const apis::ray::RayClusterStatus& before,
                   const apis::ray::RayClusterStatus& now);
 
