@@ -122,7 +122,7 @@ get_etcd() {  # folder
   ) >"$folder/etcd.log" 2>&1; then
     echo "setup: the package etcd-server cannot be had:" >&2
     tail -n 5 "$folder/etcd.log" >&2
-    return 1
+    return 3
   fi
   mv "$folder/etcd-package/usr/bin/etcd" "$folder/etcd"
   rm -rf "$folder/etcd-package"
@@ -151,6 +151,8 @@ build_tools() {  # folder source
   ) >"$folder/go.log" 2>&1; then
     echo "setup: the tools of the real control plane cannot be built:" >&2
     tail -n 5 "$folder/go.log" >&2
+    # No sources to build is another thing than sources that do not compile.
+    if grep -qE 'dial tcp|i/o timeout|no such host|connection refused|TLS handshake' "$folder/go.log"; then return 3; fi
     return 1
   fi
   echo "$sum" >"$folder/tools.sum"
@@ -162,7 +164,7 @@ install_realcluster() {
   root=$(cd "$(dirname "$0")/.." && pwd)
   folder=$root/build/realcluster
   mkdir -p "$folder"
-  get_etcd "$folder"
+  get_etcd "$folder" || return
   build_tools "$folder" "$root/test/realcluster/tools"
 }
 

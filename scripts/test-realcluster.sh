@@ -6,7 +6,7 @@
 #   --only WORD   only the steps whose name contains WORD
 # Everything is built once, into build/realcluster; everything that is started is stopped, whatever
 # happens. HEKLA_PRESET (dev) names the build of Hekla to use. The last line says what ran. Exit
-# code 0: all of it passed, or there is no Go, which is said.
+# code 0: all of it passed, or there is no Go or no network to build with, which is said.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,7 +26,13 @@ fi
 # Clones in different folders share what ccache keeps.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 scripts/setup.sh --e2e
-scripts/setup.sh --realcluster
+had=0
+scripts/setup.sh --realcluster || had=$?
+if [ $had = 3 ]; then
+  echo "real control plane: LEFT OUT, its sources cannot be reached from here"
+  exit 0
+fi
+[ $had = 0 ] || exit $had
 
 preset=${HEKLA_PRESET:-dev}
 echo "== $preset: build"
