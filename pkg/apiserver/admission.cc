@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "pkg/apiserver/deleter.h"
 #include "pkg/apiserver/status/api_status.h"
 #include "pkg/util/status_macros.h"
 
@@ -238,6 +239,8 @@ absl::Status AdmitCreate(Core& core, const Resource& resource, absl::string_view
     AllocateAddress(core, object);
   } else if (resource.plural == "persistentvolumeclaims") {
     AddDefaultStorageClass(core, object);
+    // Holds a claim that pods use; a controller takes it off.
+    AddFinalizer(object, kClaimProtection);
   }
   return absl::OkStatus();
 }

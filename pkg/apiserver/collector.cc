@@ -45,8 +45,6 @@ bool WaitsForDependents(const Value& object) {
          (HasFinalizer(object, kForegroundFinalizer) || HasFinalizer(object, kOrphanFinalizer));
 }
 
-constexpr absl::string_view kClaimProtection = "kubernetes.io/pvc-protection";
-
 // The claims that a pod's volumes name, "namespace/name".
 std::vector<std::string> ClaimsOf(const Value& pod) {
   std::vector<std::string> out;
@@ -86,6 +84,7 @@ void Collector::Connect(const Peers& peers) {
 }
 
 void Collector::TouchBudgets(const Resource& resource, const Value& object) {
+  if (!core_.options.cluster_controllers) return;
   if (!IsCore(resource, "pods") && resource.plural != "poddisruptionbudgets") return;
   budgets_->Touch(object.At("metadata").GetString("namespace"));
 }
@@ -137,6 +136,10 @@ void Collector::Changed(const Resource& resource, const Value& old, const Value&
     Note({Task::Kind::kClaim, KeyOfObject(object), "", nullptr});
   }
   if (resource.plural == "customresourcedefinitions") {
+    if (object.At("metadata").Has("deletionTimestamp")) {
+      absl::MutexLock lock(&mutex_);
+      ending_definitions_.insert(KeyOfObject(object));
+    }
     Note({Task::Kind::kDefinition, KeyOfObject(object), "", nullptr});
   }
   if (old.At("metadata").At("ownerReferences") != object.At("metadata").At("ownerReferences")) {
@@ -161,9 +164,34 @@ void Collector::Removed(const Resource& resource, const Value& object) {
   if (IsCore(resource, "namespaces")) ending_namespaces_.erase(KeyOfObject(object));
   const std::string ns(metadata.GetString("namespace"));
   if (ending_namespaces_.contains(ns)) tasks_.push_back({Task::Kind::kNamespace, ns, "", nullptr});
-  if (resource.is_custom()) {
-    tasks_.push_back(
-        {Task::Kind::kDefinition, absl::StrCat(resource.plural, ".", resource.group), "", nullptr});
+  if (resource.plural == "customresourcedefinitions") {
+    ending_definitions_.erase(KeyOfObject(object));
+  }
+  if (ending_definitions_.empty() || !resource.is_custom()) return;
+  const std::string definition = resource.group_resource().ToString();
+  if (ending_definitions_.contains(definition)) {
+    tasks_.push_back({Task::Kind::kDefinition, definition, "", nullptr});
+  }
+}
+
+void Collector::Recover() {
+  for (const ResourcePtr& resource : core_.registry.OnePerTable()) {
+    const auto list = core_.store.List(*resource->table, storage::ListQuery());
+    if (!list.ok()) continue;
+    const bool always = IsCore(*resource, "nodes") || IsCore(*resource, "namespaces") ||
+                        resource->plural == "poddisruptionbudgets";
+    for (const storage::ObjectPtr& stored : list->objects) {
+      const bool owned = !stored->owner_uids().empty();
+      const bool ending = absl::StrContains(stored->json(), "\"deletionTimestamp\"");
+      if (!always && !owned && !ending) continue;
+      const Value object = stored->Parse();
+      if (object.At("metadata").Has("deletionTimestamp")) {
+        Changed(*resource, object, object);
+      } else {
+        Created(*resource, object);
+      }
+      if (owned) Note({Task::Kind::kDependent, std::string(stored->key()), "", resource});
+    }
   }
 }
 

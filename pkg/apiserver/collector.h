@@ -40,6 +40,8 @@ class Collector {
                const apis::json::Value& object);
   void Removed(const Resource& resource, const apis::json::Value& object);
 
+  // Notes what a server that ended early may have left undone, after the custom kinds are known.
+  void Recover();
   // Does all that is noted, and what follows from it.
   void Run();
 
@@ -86,7 +88,9 @@ class Collector {
   absl::Mutex mutex_;
   std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
   bool running_ ABSL_GUARDED_BY(mutex_) = false;
+  // Those that wait until their contents are gone.
   absl::flat_hash_set<std::string> ending_namespaces_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_set<std::string> ending_definitions_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace hekla::apiserver

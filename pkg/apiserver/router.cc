@@ -14,9 +14,13 @@ namespace hekla::apiserver {
 namespace {
 
 // Sub-resources that need something that runs.
-bool NeedsRealNode(absl::string_view subresource) {
-  return subresource == "exec" || subresource == "attach" || subresource == "portforward" ||
-         subresource == "proxy";
+bool NeedsRealNode(const Resource& resource, absl::string_view subresource) {
+  if (!resource.group.empty()) return false;
+  const bool pods = resource.plural == "pods";
+  if (subresource == "proxy") {
+    return pods || resource.plural == "services" || resource.plural == "nodes";
+  }
+  return pods && (subresource == "exec" || subresource == "attach" || subresource == "portforward");
 }
 
 absl::Status HollowRefusal(absl::string_view subresource) {
@@ -107,7 +111,7 @@ absl::Status Router::Resolve(Call& call, absl::string_view group, absl::string_v
   }
   if (rest.size() > 1) call.name = rest[1];
   if (rest.size() > 2) call.subresource = rest[2];
-  if (rest.size() > 3 && !NeedsRealNode(call.subresource)) return UnknownResource();
+  if (rest.size() > 3 && !NeedsRealNode(*resource, call.subresource)) return UnknownResource();
   call.resource = resource;
   return absl::OkStatus();
 }
@@ -185,7 +189,7 @@ absl::StatusOr<Answer> Router::OnSubresource(Call& call) {
   const Resource& resource = *call.resource;
   const std::string& method = call.request->method;
   const std::string& name = call.subresource;
-  if (NeedsRealNode(name)) return HollowRefusal(name);
+  if (NeedsRealNode(resource, name)) return HollowRefusal(name);
   const Subresource* sub = resource.FindSubresource(name);
   if (sub == nullptr) {
     if (resource.is_custom()) return NotFound(resource.group_resource(), call.name);

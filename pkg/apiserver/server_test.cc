@@ -382,5 +382,53 @@ TEST(ApiServerTest, InProcessErrorsCarryTheirCodes) {
   EXPECT_EQ(s.server->List("v1", "ConfigMap", "")->size(), 0u);
 }
 
+TEST(ApiServerTest, RefusalsQuoteNoBrokenText) {
+  TestServer s;
+  // The quoted beginning of the body ends within a character, or there is none.
+  for (const char* body :
+       {"{\xff", "{\"apiVersion\": \"v1\", \"k\xc3\xa4", "{\xed\xa0\x80", "{\xc0\x80"}) {
+    const TestServer::Reply reply = s.Post(kPods, body);
+    EXPECT_EQ(reply.status, 400) << reply.text;
+    EXPECT_EQ(reply.body.GetString("reason"), "BadRequest");
+  }
+  EXPECT_THAT(Message(s.Post(kPods, "{\xff")), HasSubstr("{\xef\xbf\xbd"));
+}
+
+TEST(ApiServerTest, OnlyPodsAreEnteredByExec) {
+  TestServer s;
+  EXPECT_EQ(s.Get("/api/v1/namespaces/default/pods/a/exec").status, 501);
+  EXPECT_EQ(s.Get("/api/v1/nodes/a/proxy").status, 501);
+  EXPECT_EQ(s.Get("/api/v1/nodes/a/exec").status, 404);
+  EXPECT_EQ(s.Get("/apis/apps/v1/namespaces/default/deployments/a/exec").status, 404);
+}
+
+TEST(ApiServerTest, ImportedClaimsStayAsTheyAreAndCreatedOnesAreProtected) {
+  TestServer s;
+  constexpr char kClaim[] =
+      R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"c"},"spec":)"
+      R"({"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})";
+  ASSERT_TRUE(s.server->Import(J(kClaim)).ok());
+  const std::string path = "/api/v1/namespaces/default/persistentvolumeclaims";
+  EXPECT_FALSE(s.Get(path + "/c").body.At("metadata").Has("finalizers"));
+  s.Delete(path + "/c");
+  EXPECT_EQ(s.Post(path, kClaim).body.At("metadata").At("finalizers"),
+            J(R"(["kubernetes.io/pvc-protection"])"));
+}
+
+TEST(ApiServerTest, WithoutClusterControllersBudgetsAreLeftAlone) {
+  for (const bool controllers : {true, false}) {
+    Options options;
+    options.cluster_controllers = controllers;
+    TestServer s(options);
+    const std::string path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+    s.Post(path, R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":)"
+                 R"({"name":"b"},"spec":{"minAvailable":1,"selector":{}}})");
+    s.MakePod("a");
+    s.Advance(absl::Seconds(1));
+    const Value budget = s.Get(path + "/b").body;
+    EXPECT_EQ(budget.At("status").GetInt("expectedPods", 0), controllers ? 1 : 0);
+  }
+}
+
 }  // namespace
 }  // namespace hekla::apiserver

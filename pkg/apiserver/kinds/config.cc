@@ -219,14 +219,6 @@ void ClaimDefaults(Value& claim) {
 }
 
 void ClaimPrepare(Value& claim, const WriteContext&) {
-  // Keeps a claim that pods use; the collector takes it off.
-  Value& finalizers = claim["metadata"]["finalizers"];
-  if (!finalizers.is_array()) finalizers = Value::MakeArray();
-  const Value protection("kubernetes.io/pvc-protection");
-  const Value::Array& present = finalizers.as_array();
-  if (std::find(present.begin(), present.end(), protection) == present.end()) {
-    finalizers.Append(protection);
-  }
   claim.Set("status", Value::MakeObject({{"phase", "Pending"}}));
 }
 
