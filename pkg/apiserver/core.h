@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -28,6 +30,9 @@ class Core {
   // Five characters for generated names.
   std::string NameSuffix();
   uint64_t RandomBelow(uint64_t n);
+  // Watches whose streams are open; outlives this with the last of them.
+  const std::shared_ptr<std::atomic<size_t>> open_watches =
+      std::make_shared<std::atomic<size_t>>(0);
 
  private:
   absl::Mutex mutex_;

@@ -134,6 +134,10 @@ absl::Status Resources::Watch(Call& call, http::Responder& responder) {
       return TooLargeResourceVersion(*version, core_.store.version());
     }
   }
+  if (core_.open_watches->fetch_add(1) >= core_.options.max_watches) {
+    core_.open_watches->fetch_sub(1);
+    return TooManyRequests("too many watches, please try again later", 1);
+  }
   auto watch = std::make_shared<storage::Watch>();
   watch->filter = params.filter;
   watch->transform = WatchTransform(core_, call);
@@ -164,7 +168,8 @@ absl::Status Resources::Watch(Call& call, http::Responder& responder) {
   headers.Set("Content-Type", "application/json");
   watch->stream = responder.StartStream(200, std::move(headers));
   std::weak_ptr<storage::Watch> weak = watch;
-  watch->stream->SetOnClosed([weak] {
+  watch->stream->SetOnClosed([weak, open = core_.open_watches] {
+    open->fetch_sub(1);
     if (const auto locked = weak.lock()) locked->closed.store(true);
   });
   const absl::Status started = core_.store.StartWatch(resource.table, watch, start, *version);

@@ -44,6 +44,8 @@ struct Options {
   // Changes kept per kind for watches that resume and for older list pages; a watch from before
   // them is answered with 410.
   size_t watch_window = 20000;
+  // Watches at a time; one more is answered with 429.
+  size_t max_watches = 10000;
   absl::Duration bookmark_interval = absl::Minutes(1);
   // A watcher that lets more than this many bytes pile up is cut off; it resumes by itself.
   size_t max_queued_watch_bytes = 64 << 20;

@@ -266,5 +266,20 @@ TEST(WatchTest, CloseWatchesEndsAllAndRefusesNewOnes) {
   EXPECT_TRUE(s.Watch("/api/v1/pods?watch=true")->closed());
 }
 
+TEST(WatchTest, TooManyWatchesAreRefusedUntilOneEnds) {
+  Options options;
+  options.max_watches = 2;
+  TestServer s(options);
+  const auto first = s.Watch("/api/v1/pods?watch=1");
+  const auto second = s.Watch("/api/v1/nodes?watch=1");
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  const TestServer::Reply refused = s.Get("/api/v1/pods?watch=1");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.headers.Get("Retry-After"), "1");
+  EXPECT_EQ(s.Get("/api/v1/pods").status, 200);
+  first->Disconnect();
+  EXPECT_NE(s.Watch("/api/v1/pods?watch=1"), nullptr);
+}
+
 }  // namespace
 }  // namespace hekla::apiserver
