@@ -11,9 +11,18 @@
 namespace hekla::cmd::heklactl {
 namespace {
 
-apiserver::Options ServerOptions(const HostedCluster::Options& options, const util::Clock* clock) {
+using apiserver::storage::Journal;
+
+absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const HostedCluster::Options& options) {
+  if (options.data_dir.empty()) return std::unique_ptr<Journal>();
+  return Journal::Open({.folder = options.data_dir, .sync_interval = options.data_sync});
+}
+
+apiserver::Options ServerOptions(const HostedCluster::Options& options, const util::Clock* clock,
+                                 Journal* journal) {
   apiserver::Options out;
   out.clock = clock;
+  out.journal = journal;
   out.seed = options.seed;
   if (!options.token.empty()) out.tokens = {options.token};
   out.users = options.users;
@@ -24,13 +33,16 @@ apiserver::Options ServerOptions(const HostedCluster::Options& options, const ut
 }  // namespace
 
 HostedCluster::HostedCluster(Options options)
-    : options_(std::move(options)), server_(ServerOptions(options_, &clock_)) {}
+    : options_(std::move(options)),
+      journal_(OpenJournal(options_)),
+      server_(ServerOptions(options_, &clock_, journal_.ok() ? journal_->get() : nullptr)) {}
 
 HostedCluster::~HostedCluster() { Stop(); }
 
 std::string HostedCluster::url() const { return absl::StrCat("http://127.0.0.1:", port_); }
 
 absl::Status HostedCluster::Start() {
+  HEKLA_RETURN_IF_ERROR(journal_.status());
   HEKLA_RETURN_IF_ERROR(apiserver::shipped::LoadCrds(server_));
   port_ = options_.port;
   HEKLA_RETURN_IF_ERROR(StartListening());
@@ -41,11 +53,16 @@ absl::Status HostedCluster::Start() {
   });
   background_->Post([this] { PumpHollow(); });
   background_->Post([this] { TickServer(); });
+  if (*journal_ != nullptr) {
+    journal_keeper_ = std::make_unique<util::ThreadExecutor>("journal");
+    TendJournal();
+  }
   return absl::OkStatus();
 }
 
 void HostedCluster::Stop() {
   if (background_ != nullptr) background_->Stop();
+  if (journal_keeper_ != nullptr) journal_keeper_->Stop();
   server_.CloseWatches();
   StopListening();
   hollow_.reset();
@@ -73,8 +90,10 @@ absl::Status HostedCluster::AddNodes(apiserver::kubelet::NodeTemplate node,
                                      const std::string& prefix, int count) {
   for (int i = 0; i < count; ++i) {
     node.name = absl::StrCat(prefix, i);
-    HEKLA_RETURN_IF_ERROR(
-        server_.Create(apiserver::kubelet::MakeNode(node, nodes_++, clock_.Now())).status());
+    const absl::Status created =
+        server_.Create(apiserver::kubelet::MakeNode(node, nodes_++, clock_.Now())).status();
+    const bool kept = *journal_ != nullptr && absl::IsAlreadyExists(created);
+    if (!kept) HEKLA_RETURN_IF_ERROR(created);
   }
   return absl::OkStatus();
 }
@@ -89,6 +108,14 @@ void HostedCluster::PumpHollow() {
   pump_timer_ = background_->PostAfter(due - clock_.Now(), [this] {
     pump_timer_ = 0;
     PumpHollow();
+  });
+}
+
+void HostedCluster::TendJournal() {
+  const bool with_writes = options_.data_sync <= absl::ZeroDuration();
+  journal_keeper_->PostAfter(with_writes ? absl::Seconds(1) : options_.data_sync, [this] {
+    server_.TendJournal();
+    TendJournal();
   });
 }
 

@@ -10,6 +10,7 @@
 #include "pkg/apiserver/hollow/hollow_cluster.h"
 #include "pkg/apiserver/kubelet/kubelet.h"
 #include "pkg/apiserver/server.h"
+#include "pkg/apiserver/storage/journal.h"
 #include "pkg/http/beast_server.h"
 #include "pkg/http/server.h"
 #include "pkg/util/clock.h"
@@ -34,13 +35,16 @@ class HostedCluster {
     // Further users, and whether roles decide what they may do.
     std::vector<apiserver::Options::User> users = {};
     bool enforce_rbac = false;
+    // Where the server keeps its objects for the next start; "": nowhere.
+    std::string data_dir = {};
+    absl::Duration data_sync = absl::Seconds(1);
   };
 
   explicit HostedCluster(Options options);
   // As Stop.
   ~HostedCluster();
 
-  // Loads the shipped kinds and starts listening.
+  // Loads the shipped kinds and starts listening. Errors: also those of storage::Journal::Open.
   absl::Status Start();
   // Ends watches and connections in order and joins all threads.
   void Stop();
@@ -49,7 +53,8 @@ class HostedCluster {
   void StopListening();
   absl::Status StartListening();
 
-  // Registers hollow nodes "<prefix>0" and so on, each as `node` describes (its name is replaced).
+  // Registers hollow nodes "<prefix>0" and so on, each as `node` describes (its name is replaced);
+  // those that were kept from the last start stay as they are.
   absl::Status AddNodes(apiserver::kubelet::NodeTemplate node, const std::string& prefix,
                         int count);
 
@@ -61,9 +66,11 @@ class HostedCluster {
  private:
   void PumpHollow();
   void TickServer();
+  void TendJournal();
 
   const Options options_;
   util::SystemClock clock_;
+  const absl::StatusOr<std::unique_ptr<apiserver::storage::Journal>> journal_;  // may be null
   apiserver::ApiServer server_;
   std::unique_ptr<http::BeastServer> listener_;
   uint16_t port_ = 0;
@@ -73,6 +80,7 @@ class HostedCluster {
   std::atomic<bool> pump_posted_ = false;
   util::Executor::TimerId pump_timer_ = 0;  // of the background thread
   std::unique_ptr<util::ThreadExecutor> background_;
+  std::unique_ptr<util::ThreadExecutor> journal_keeper_;  // waits for the disk
 };
 
 }  // namespace hekla::cmd::heklactl

@@ -278,6 +278,8 @@ int Run(const PlaygroundOptions& options) {
   HostedCluster::Options hosted;
   hosted.port = static_cast<uint16_t>(options.port);
   hosted.token = options.token;
+  hosted.data_dir = options.data_dir;
+  hosted.data_sync = options.data_sync;
   hosted.seed = static_cast<uint64_t>(options.seed);
   // A playground without nodes is there for its API server: what looks like a node then is only an
   // object, unless it asks to be run.

@@ -17,6 +17,11 @@ void AddFlags(util::FlagSet& flags, PlaygroundOptions& o) {
   flags.Int("debug-port", &o.debug_port,
             "Port of /debug/explain on 127.0.0.1; any free one where it is taken.");
   flags.String("token", &o.token, "Bearer token that clients must send if they send one.");
+  flags.String("data-dir", &o.data_dir,
+               "Folder in which objects are kept, for the next start to go on with.");
+  flags.Duration(
+      "data-sync", &o.data_sync,
+      "With --data-dir: writes are on the disk after this; 0s: before they are answered.");
   flags.String("kubeconfig", &o.kubeconfig, "Where to write the kubeconfig.");
   flags.String("scheduler-conf", &o.scheduler_conf, "Configuration of the scheduler.");
   flags.Duration("schedule-period", &o.schedule_period, "Longest pause between two cycles.");
@@ -61,6 +66,9 @@ absl::StatusOr<PlaygroundOptions> ParsePlaygroundOptions(
     if (flags.Given(flag) && !options.ray) {
       return absl::InvalidArgumentError(absl::StrCat("--", flag, " needs --ray"));
     }
+  }
+  if (flags.Given("data-sync") && options.data_dir.empty()) {
+    return absl::InvalidArgumentError("--data-sync needs --data-dir");
   }
   HEKLA_RETURN_IF_ERROR(within("debug-port", options.debug_port, 0, 65535));
   // Lines of the log would tear the status line apart: only warnings unless more is asked for.

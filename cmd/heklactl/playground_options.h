@@ -18,6 +18,8 @@ struct PlaygroundOptions {
   int port = 0;            // 0: any free one
   int debug_port = 11252;  // of the scheduler's explanations; any free one where it is taken
   std::string token;       // "": everyone on this machine is let in
+  std::string data_dir;    // where objects are kept for the next start; "": nowhere
+  absl::Duration data_sync = absl::Seconds(1);
   std::string kubeconfig;  // where to write it; "": a file of its own in the temporary folder
   std::string scheduler_conf;
   absl::Duration schedule_period = absl::Seconds(1);

@@ -41,6 +41,9 @@ TEST(PlaygroundOptionsTest, BadInputNamesTheFlag) {
             "--batch-scheduler needs --ray");
   EXPECT_EQ(ParsePlaygroundOptions({"--ray", "--reconcile-concurrency=0"}).status().message(),
             "--reconcile-concurrency must be from 1 to 1000");
+  EXPECT_EQ(ParsePlaygroundOptions({"--data-sync=0s"}).status().message(),
+            "--data-sync needs --data-dir");
+  EXPECT_FALSE(ParsePlaygroundOptions({"--data-dir=d", "--data-sync=-1s"}).ok());
   EXPECT_EQ(ParsePlaygroundOptions({"now"}).status().message(), "unexpected argument: now");
 }
 

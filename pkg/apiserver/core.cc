@@ -8,9 +8,10 @@ namespace hekla::apiserver {
 
 Core::Core(Options server_options)
     : options(std::move(server_options)),
-      store(options.watch_window),
+      store(options.watch_window, options.journal),
       registry(store),
-      random_(options.seed) {
+      // A server that goes on gives out other names than it did before.
+      random_(options.seed ^ static_cast<uint64_t>(store.version()) * 0x9e3779b97f4a7c15) {
   CHECK(options.clock != nullptr);
 }
 

@@ -53,6 +53,15 @@ void SetCondition(Value& conditions, absl::string_view type, bool on, absl::stri
   conditions.Append(std::move(wanted));
 }
 
+bool IsEstablished(const Value& crd) {
+  const Value& conditions = crd.At("status").At("conditions");
+  return conditions.is_array() && std::any_of(conditions.as_array().begin(),
+                                              conditions.as_array().end(), [](const Value& c) {
+                                                return c.GetString("type") == "Established" &&
+                                                       c.GetString("status") == "True";
+                                              });
+}
+
 absl::string_view StorageVersion(const Value& crd) {
   const Value& versions = crd.At("spec").At("versions");
   if (!versions.is_array()) return "";
@@ -166,6 +175,21 @@ Value Definitions::WithStatus(const Value& crd, const std::string& conflict) con
   status.Set("storedVersions", std::move(stored));
   AddFinalizer(out, kCleanup);
   return out;
+}
+
+void Definitions::Recover() {
+  const ResourcePtr crds =
+      core_.registry.Find("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+  const auto list = core_.store.List(*crds->table, storage::ListQuery());
+  if (!list.ok()) return;
+  for (const bool established : {true, false}) {
+    for (const storage::ObjectPtr& object : list->objects) {
+      const Value crd = object->Parse();
+      if (IsEstablished(crd) != established) continue;
+      if (NameConflict(crd).empty()) Serve(crd);  // also one that is being deleted: it has objects
+      Sync(std::string(object->key()));
+    }
+  }
 }
 
 void Definitions::Sync(const std::string& name) {

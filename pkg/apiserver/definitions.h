@@ -21,6 +21,9 @@ class Definitions {
   Definitions(Core& core, Writer& writer, Deleter& deleter)
       : core_(core), writer_(writer), deleter_(deleter) {}
 
+  // Serves what a journal knows, before anything else is done. Kinds that were served keep their
+  // names against those that wait for one.
+  void Recover();
   // Brings what is served, and the definition's status, in line with the stored definition.
   void Sync(const std::string& name);
   // The definition is gone.

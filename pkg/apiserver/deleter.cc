@@ -189,6 +189,7 @@ absl::StatusOr<Deleted> Deleter::Delete(const Resource& resource, absl::string_v
       const auto stored =
           core_.store.Update(*resource.table, storage::Encode(object, resource.table->fields()),
                              current->resource_version(), core_.Now());
+      if (absl::IsDataLoss(stored.status())) return stored.status();
       if (!stored.ok()) continue;
       current = *stored;
       object["metadata"].Set("resourceVersion", absl::StrCat(current->resource_version()));
@@ -198,6 +199,7 @@ absl::StatusOr<Deleted> Deleter::Delete(const Resource& resource, absl::string_v
       return Deleted{std::move(object), false};
     }
     const auto gone = core_.store.Delete(*resource.table, key, current->resource_version());
+    if (absl::IsDataLoss(gone.status())) return gone.status();
     if (!gone.ok()) continue;
     collector_.Removed(resource, object);
     return Deleted{std::move(object), true};

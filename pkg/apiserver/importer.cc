@@ -57,9 +57,12 @@ void Importer::CreateDefaults() {
     const auto decoded =
         DecodeObject(*resource, RawBody{object, {}}, FieldValidation::kIgnore, nullptr);
     CHECK(decoded.ok()) << decoded.status();
-    const auto written =
-        writer_.Create(*resource, NamespaceOf(*resource, *decoded), *decoded, params);
-    CHECK(written.ok()) << written.status();
+    const std::string ns = NamespaceOf(*resource, *decoded);
+    const std::string name(decoded->At("metadata").GetString("name"));
+    if (core_.store.Get(*resource->table, KeyOf(*resource, ns, name)) != nullptr) continue;
+    const auto written = writer_.Create(*resource, ns, *decoded, params);
+    LOG_IF(ERROR, !written.ok()) << "object of every cluster not created kind=" << resource->kind
+                                 << " name=" << name << " error=" << written.status();
   }
 }
 

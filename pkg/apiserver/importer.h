@@ -15,7 +15,7 @@ class Importer {
  public:
   Importer(Core& core, Writer& writer) : core_(core), writer_(writer) {}
 
-  // Namespaces, system priority classes, the service of the API itself.
+  // Namespaces, system priority classes, the service of the API itself, where they are missing.
   void CreateDefaults();
   // See ApiServer::Import.
   absl::StatusOr<apis::json::Value> Import(const apis::json::Value& object);

@@ -69,6 +69,10 @@ class ApiServer::Impl {
         router(core, resources),
         importer(core, writer) {
     collector.Connect({&writer, &deleter, &definitions, &budgets});
+    if (core.options.journal != nullptr) {
+      definitions.Recover();
+      collector.Recover();
+    }
     importer.CreateDefaults();
     collector.Run();
   }
@@ -164,6 +168,13 @@ absl::Time ApiServer::Tick() {
   const absl::Time next = impl_->core.store.Tick(now, impl_->core.options.bookmark_interval);
   absl::MutexLock lock(&impl_->mutex);
   return std::min(next, impl_->next_sweep);
+}
+
+void ApiServer::TendJournal() {
+  if (impl_->core.options.journal == nullptr) return;
+  const absl::Status synced = impl_->core.options.journal->Sync();
+  LOG_IF(ERROR, !synced.ok()) << "journal not on the disk error=" << synced.message();
+  impl_->core.store.Compact();
 }
 
 void ApiServer::CloseWatches() { impl_->core.store.CloseWatches(); }

@@ -14,6 +14,9 @@
 #include "pkg/util/clock.h"
 
 namespace hekla::apiserver {
+namespace storage {
+class Journal;
+}
 
 // What `GET /version` says; clients derive features from it.
 struct VersionInfo {
@@ -53,6 +56,10 @@ struct Options {
   // Pods get the ServiceAccount admission of real servers (named account must exist, token
   // volume); off, accounts are stored and otherwise ignored.
   bool service_account_admission = false;
+  // Where writes are kept, so that the next server starts with the objects, custom kinds included,
+  // and the resourceVersion of this one; watches from before are answered with 410. Null: nowhere.
+  // Outlives the server.
+  storage::Journal* journal = nullptr;
   // The controllers that a cluster runs beside its API server: garbage collection by owners, ends
   // and default objects of namespaces, the not-ready taint, claims in use. Off, only what
   // kube-apiserver itself does.
@@ -84,6 +91,10 @@ class ApiServer final : public http::Handler {
   // Does what is due: ends watches, sends bookmarks, expires events, answers waiting lists.
   // Returns when it wants to be called next (InfiniteFuture: nothing is waiting).
   absl::Time Tick();
+  // Hands the journal to the disk and shortens it where that is due. May take long for many
+  // objects, but stops nobody else. One caller at a time; where there is a journal, once in its
+  // sync interval.
+  void TendJournal();
   // Ends all watches in order and refuses new ones; for shutdown.
   void CloseWatches();
   // Ends all watches and forgets the history, as a restarted server does: watches from older

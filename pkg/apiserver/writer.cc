@@ -192,6 +192,7 @@ absl::StatusOr<Written> Writer::Create(const Resource& resource, absl::string_vi
         collector_.Created(resource, object);
         return Written{std::move(object), true};
       }
+      if (absl::IsDataLoss(stored.status())) return stored.status();
       taken = stored.status();
     }
     if (generated && attempt + 1 < kNameTries) continue;
@@ -341,6 +342,7 @@ absl::StatusOr<Written> Writer::Update(const Resource& resource, absl::string_vi
         collector_.Removed(resource, old);
         return Written{std::move(object), false};
       }
+      if (absl::IsDataLoss(gone.status())) return gone.status();
       continue;
     }
     const auto stored =
@@ -351,6 +353,7 @@ absl::StatusOr<Written> Writer::Update(const Resource& resource, absl::string_vi
       collector_.Changed(resource, old, object);
       return Written{std::move(object), false};
     }
+    if (absl::IsDataLoss(stored.status())) return stored.status();
     if (!unconditional && !options.retry) return StaleWrite(resource.group_resource(), name);
   }
   return StaleWrite(resource.group_resource(), name);
@@ -376,6 +379,7 @@ absl::StatusOr<Value> Writer::Amend(
       object["metadata"].Set("resourceVersion", absl::StrCat((*stored)->resource_version()));
       return object;
     }
+    if (absl::IsDataLoss(stored.status())) return stored.status();
   }
   return StaleWrite(resource.group_resource(), key);
 }

@@ -6,6 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "glog/logging.h"
+#include "pkg/util/status_macros.h"
 
 namespace hekla::apiserver::storage {
 namespace {
@@ -21,18 +23,54 @@ bool PastNamespace(const Filter& filter, absl::string_view key) {
 
 }  // namespace
 
+Store::Store(size_t watch_window, Journal* journal) : window_(watch_window), journal_(journal) {
+  if (journal_ == nullptr) return;
+  Recovered recovered = journal_->TakeRecovered();
+  version_ = recovered.version;
+  parked_ = std::move(recovered.tables);
+}
+
 TablePtr Store::AddTable(std::string name, bool namespaced, std::vector<SelectableField> fields) {
   auto table = std::make_shared<Table>(std::move(name), namespaced, std::move(fields));
   absl::MutexLock lock(&mutex_);
   table->log_floor_ = version_;
   tables_.push_back(table);
+  Recover(*table);
   return table;
+}
+
+void Store::Recover(Table& table) {
+  const auto found = parked_.find(table.name_);
+  if (found == parked_.end()) return;
+  RecoveredTable unread;
+  for (auto& [key, object] : found->second) {
+    const absl::StatusOr<apis::json::Value> value = apis::json::Parse(object.json);
+    if (!value.ok()) {
+      LOG(ERROR) << "object of the journal cannot be read table=" << table.name_ << " key=" << key
+                 << " error=" << value.status().message();
+      unread.emplace(key, std::move(object));
+      continue;
+    }
+    const auto stored =
+        std::make_shared<const StoredObject>(Encode(*value, table.fields_), object.resource_version,
+                                             EventType::kAdded, object.write_time_seconds);
+    IndexOwners(table, nullptr, stored.get());
+    table.objects_[key] = stored;
+    table.last_change_ = version_;
+  }
+  parked_.erase(found);
+  if (!unread.empty()) parked_.emplace(table.name_, std::move(unread));
 }
 
 void Store::DropTable(const TablePtr& table) {
   {
     absl::MutexLock lock(&mutex_);
     tables_.erase(std::remove(tables_.begin(), tables_.end(), table), tables_.end());
+    if (journal_ != nullptr) {
+      const absl::Status kept = journal_->Drop(table->name_, version_);
+      LOG_IF(ERROR, !kept.ok()) << "end of a kind not kept table=" << table->name_
+                                << " error=" << kept.message();
+    }
     for (const auto& watch : *table->watches_) {
       queue_.push_back(Delivery{.kind = Delivery::Kind::kClose, .watch = watch});
     }
@@ -49,15 +87,19 @@ absl::StatusOr<ObjectPtr> Store::Create(Table& table, EncodedObject object, absl
   ObjectPtr stored;
   {
     absl::MutexLock lock(&mutex_);
-    auto [it, inserted] = table.objects_.try_emplace(object.key);
-    if (!inserted) return absl::AlreadyExistsError(object.key);
-    stored = std::make_shared<const StoredObject>(std::move(object), ++version_, EventType::kAdded,
-                                                  absl::ToUnixSeconds(now));
-    it->second = stored;
+    auto it = table.objects_.lower_bound(object.key);
+    if (it != table.objects_.end() && it->first == object.key) {
+      return absl::AlreadyExistsError(object.key);
+    }
+    stored = std::make_shared<const StoredObject>(std::move(object), version_ + 1,
+                                                  EventType::kAdded, absl::ToUnixSeconds(now));
+    if (journal_ != nullptr) HEKLA_RETURN_IF_ERROR(journal_->Put(table.name_, *stored));
+    ++version_;
+    table.objects_.emplace_hint(it, stored->key(), stored);
     IndexOwners(table, nullptr, stored.get());
     Record(table, Event{version_, EventType::kAdded, stored, nullptr});
   }
-  Drain();
+  HEKLA_RETURN_IF_ERROR(Publish());
   return stored;
 }
 
@@ -69,14 +111,15 @@ absl::StatusOr<ObjectPtr> Store::Update(Table& table, EncodedObject object,
     auto it = table.objects_.find(object.key);
     if (it == table.objects_.end()) return absl::NotFoundError(object.key);
     if (it->second->resource_version() != expected_version) return absl::AbortedError(object.key);
-    ObjectPtr before = std::move(it->second);
-    stored = std::make_shared<const StoredObject>(std::move(object), ++version_,
+    stored = std::make_shared<const StoredObject>(std::move(object), version_ + 1,
                                                   EventType::kModified, absl::ToUnixSeconds(now));
-    it->second = stored;
+    if (journal_ != nullptr) HEKLA_RETURN_IF_ERROR(journal_->Put(table.name_, *stored));
+    ++version_;
+    ObjectPtr before = std::exchange(it->second, stored);
     IndexOwners(table, before.get(), stored.get());
     Record(table, Event{version_, EventType::kModified, stored, std::move(before)});
   }
-  Drain();
+  HEKLA_RETURN_IF_ERROR(Publish());
   return stored;
 }
 
@@ -88,13 +131,16 @@ absl::StatusOr<ObjectPtr> Store::Delete(Table& table, absl::string_view key,
     auto it = table.objects_.find(key);
     if (it == table.objects_.end()) return absl::NotFoundError(key);
     if (it->second->resource_version() != expected_version) return absl::AbortedError(key);
+    if (journal_ != nullptr) {
+      HEKLA_RETURN_IF_ERROR(journal_->Remove(table.name_, key, version_ + 1));
+    }
     ObjectPtr before = std::move(it->second);
     table.objects_.erase(it);
     gone = std::make_shared<const StoredObject>(*before, ++version_, EventType::kDeleted);
     IndexOwners(table, before.get(), nullptr);
     Record(table, Event{version_, EventType::kDeleted, gone, std::move(before)});
   }
-  Drain();
+  HEKLA_RETURN_IF_ERROR(Publish());
   return gone;
 }
 
@@ -266,6 +312,35 @@ void Store::Run(Delivery& delivery) {
   }
 }
 
+absl::Status Store::Publish() {
+  const absl::Status kept = journal_ == nullptr ? absl::OkStatus() : journal_->Commit();
+  Drain();
+  return kept;
+}
+
+void Store::Compact() {
+  if (journal_ == nullptr || !journal_->WantsCompaction()) return;
+  // Most of it is on the disk before the lock is taken.
+  absl::Status done = journal_->Sync();
+  JournalState state;
+  absl::StatusOr<uint64_t> log = absl::UnknownError("");
+  if (done.ok()) {
+    absl::MutexLock lock(&mutex_);
+    log = journal_->Rotate(version_);
+    done = log.status();
+    state.version = version_;
+    state.parked.assign(parked_.begin(), parked_.end());
+    for (const TablePtr& table : tables_) {
+      auto& [name, objects] = state.tables.emplace_back();
+      name = table->name_;
+      objects.reserve(table->objects_.size());
+      for (const auto& [key, object] : table->objects_) objects.push_back(object);
+    }
+  }
+  if (done.ok()) done = journal_->Compact(*log, state);
+  LOG_IF(WARNING, !done.ok()) << "journal not compacted error=" << done.message();
+}
+
 void Store::Drain() {
   std::deque<Delivery> batch;
   {
@@ -275,6 +350,8 @@ void Store::Drain() {
     batch.swap(queue_);
   }
   while (true) {
+    // Another thread's write may be among them that is not on the disk yet.
+    if (journal_ != nullptr) journal_->Commit().IgnoreError();
     for (Delivery& delivery : batch) Run(delivery);
     batch.clear();
     absl::MutexLock lock(&mutex_);

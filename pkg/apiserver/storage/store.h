@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "pkg/apiserver/storage/journal.h"
 #include "pkg/apiserver/storage/object.h"
 #include "pkg/apiserver/storage/watch.h"
 
@@ -64,15 +65,18 @@ struct ListResult {
 // Threads: any. Writes are short: texts are made before the lock is taken. Streams are written to
 //          outside the lock by one thread at a time (whichever finds nobody at it).
 // Errors:  kAlreadyExists, kNotFound, kAborted (another version is stored), kOutOfRange (history
-//          does not reach back so far).
+//          does not reach back so far), kDataLoss (the journal does not take the write).
 class Store {
  public:
-  explicit Store(size_t watch_window) : window_(watch_window) {}
+  // With a journal, which must outlive the store, tables start with the objects that it has; the
+  // history of changes starts anew.
+  explicit Store(size_t watch_window, Journal* journal = nullptr);
   // Lets go of the watches, whose transformations may hold tables; their streams stay open.
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
+  // A recovered object that cannot be read stays in the journal and is reported.
   TablePtr AddTable(std::string name, bool namespaced, std::vector<SelectableField> fields);
   // Ends the table's watches. Its objects are gone without events.
   void DropTable(const TablePtr& table);
@@ -106,6 +110,8 @@ class Store {
   void CloseWatches();
   void ForgetHistory();
   size_t watch_count() const;
+  // Replaces the journal's logs by a snapshot where they have grown enough. One caller at a time.
+  void Compact();
 
  private:
   // Something to be written to streams, in the order of the versions.
@@ -121,20 +127,27 @@ class Store {
     bool initial_end = false;
   };
 
+  // Fills a new table with what the journal had of it.
+  void Recover(Table& table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Record(Table& table, Event event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void IndexOwners(Table& table, const StoredObject* before, const StoredObject* after)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Prune(Table& table) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<ListResult> ListAt(const Table& table, const ListQuery& query) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Waits until the journal has what was written, then tells the watches.
+  absl::Status Publish() ABSL_LOCKS_EXCLUDED(mutex_);
   // Writes what is queued, unless another thread is at it already.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
   static void Run(Delivery& delivery);
 
   const size_t window_;
+  Journal* const journal_;  // may be null
   mutable absl::Mutex mutex_;
   int64_t version_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<TablePtr> tables_ ABSL_GUARDED_BY(mutex_);
+  // Recovered objects whose table nobody has added (again) yet.
+  absl::btree_map<std::string, RecoveredTable> parked_ ABSL_GUARDED_BY(mutex_);
   std::deque<Delivery> queue_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
