@@ -148,9 +148,9 @@ class InProcessScheduler {
  private:
   absl::Status StartDebug(int port) {
     for (const int wanted : {port, 0}) {
-      http::BeastServer::Options options;
-      options.port = static_cast<uint16_t>(wanted);
-      options.thread_name = "debug";
+      HEKLA_ASSIGN_OR_RETURN(
+          http::BeastServer::Options options,
+          scheduler::EndpointListener(absl::StrCat("127.0.0.1:", wanted), "debug"));
       debug_server_ = std::make_unique<http::BeastServer>(std::move(options));
       const absl::Status started = debug_server_->Start(debug_.get());
       if (started.ok() || wanted == 0) return started;
@@ -186,14 +186,10 @@ class InProcessOperator {
 
  private:
   absl::Status Serve(const std::string& address) {
-    HEKLA_ASSIGN_OR_RETURN(const scheduler::ListenAddress parsed,
-                           scheduler::ParseListenAddress(address));
+    HEKLA_ASSIGN_OR_RETURN(http::BeastServer::Options listener,
+                           scheduler::EndpointListener(address, "ray-metrics"));
     endpoints_.emplace(scheduler::Endpoints::Sources{
         .metrics = [this] { return operator_->registry().Expose(); }});
-    http::BeastServer::Options listener;
-    listener.address = parsed.host;
-    listener.port = parsed.port;
-    listener.thread_name = "ray-metrics";
     server_ = std::make_unique<http::BeastServer>(std::move(listener));
     return server_->Start(&*endpoints_);
   }

@@ -20,7 +20,7 @@
 #include "glog/logging.h"
 #include "pkg/assembly/operator_graph.h"
 #include "pkg/controller/worker_pool.h"
-#include "pkg/http/cpprest_listener.h"
+#include "pkg/http/beast_server.h"
 #include "pkg/http/url.h"
 #include "pkg/kube/config/client.h"
 #include "pkg/kube/config/client_config.h"
@@ -106,8 +106,8 @@ class Serving {
     metrics_.emplace(
         scheduler::Endpoints::Sources{.metrics = [registry] { return registry->Expose(); }});
     health_.emplace(scheduler::Endpoints::Sources{.health = true, .ready = [] { return true; }});
-    HEKLA_RETURN_IF_ERROR(Listen(config.metrics_addr, &*metrics_, &metrics_server_));
-    return Listen(config.probe_addr, &*health_, &health_server_);
+    HEKLA_RETURN_IF_ERROR(Listen(config.metrics_addr, "metrics", &*metrics_, &metrics_server_));
+    return Listen(config.probe_addr, "health", &*health_, &health_server_);
   }
   void Stop() {
     health_server_.reset();
@@ -115,15 +115,12 @@ class Serving {
   }
 
  private:
-  static absl::Status Listen(const std::string& address, http::Handler* handler,
-                             std::unique_ptr<http::CpprestListener>* server) {
+  static absl::Status Listen(const std::string& address, const char* name, http::Handler* handler,
+                             std::unique_ptr<http::BeastServer>* server) {
     if (address == "0") return absl::OkStatus();
-    HEKLA_ASSIGN_OR_RETURN(const scheduler::ListenAddress parsed,
-                           scheduler::ParseListenAddress(address));
-    http::CpprestListener::Options options;
-    options.address = parsed.host;
-    options.port = parsed.port;
-    *server = std::make_unique<http::CpprestListener>(std::move(options));
+    HEKLA_ASSIGN_OR_RETURN(http::BeastServer::Options options,
+                           scheduler::EndpointListener(address, name));
+    *server = std::make_unique<http::BeastServer>(std::move(options));
     HEKLA_RETURN_IF_ERROR((*server)->Start(handler));
     LOG(INFO) << "serving address=" << address << " port=" << (*server)->port();
     return absl::OkStatus();
@@ -131,8 +128,8 @@ class Serving {
 
   std::optional<scheduler::Endpoints> metrics_;
   std::optional<scheduler::Endpoints> health_;
-  std::unique_ptr<http::CpprestListener> metrics_server_;
-  std::unique_ptr<http::CpprestListener> health_server_;
+  std::unique_ptr<http::BeastServer> metrics_server_;
+  std::unique_ptr<http::BeastServer> health_server_;
 };
 
 // Everything that runs, in the order in which it is started.

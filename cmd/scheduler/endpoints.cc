@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "pkg/metrics/registry.h"
+#include "pkg/util/status_macros.h"
 
 namespace hekla::cmd::scheduler {
 namespace {
@@ -40,6 +41,25 @@ http::Response Endpoints::Answer(const http::Request& request) const {
     return Text(200, sources_.metrics(), metrics::kTextContentType);
   }
   return Text(404, "404 page not found\n");
+}
+
+absl::StatusOr<http::BeastServer::Options> EndpointListener(absl::string_view address,
+                                                            absl::string_view thread_name) {
+  HEKLA_ASSIGN_OR_RETURN(const ListenAddress parsed, ParseListenAddress(address));
+  http::BeastServer::Options options;
+  options.address = parsed.host;
+  options.port = parsed.port;
+  options.thread_name = std::string(thread_name);
+  options.max_header_bytes = 16 << 10;
+  options.max_body_bytes = 16 << 10;
+  options.max_connections = 256;
+  options.header_timeout = absl::Seconds(5);
+  options.read_timeout = absl::Seconds(10);
+  options.write_timeout = absl::Seconds(30);
+  options.idle_timeout = absl::Seconds(60);
+  options.gzip_min_bytes = 4 << 10;  // metrics shrink to a tenth
+  options.drain_timeout = absl::Milliseconds(200);
+  return options;
 }
 
 absl::StatusOr<ListenAddress> ParseListenAddress(absl::string_view text) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "pkg/http/beast_server.h"
 #include "pkg/http/server.h"
 
 namespace hekla::cmd::scheduler {
@@ -32,6 +33,13 @@ class Endpoints final : public http::Handler {
  private:
   const Sources sources_;
 };
+
+// How such paths are served on an address: one thread, apart from all work of the process, and
+// limits that fit small questions. A slow or silent client holds a connection for seconds; what
+// comes above the number of connections is closed at once.
+// Errors: kInvalidArgument.
+absl::StatusOr<http::BeastServer::Options> EndpointListener(absl::string_view address,
+                                                            absl::string_view thread_name);
 
 // ":8080", "127.0.0.1:8080", "[::1]:8080" taken apart.
 struct ListenAddress {

@@ -48,5 +48,19 @@ TEST(EndpointsTest, Addresses) {
   EXPECT_FALSE(ParseListenAddress("host:70000").ok());
 }
 
+TEST(EndpointsTest, ListenersHaveLimits) {
+  const auto options = EndpointListener("127.0.0.1:9", "metrics");
+  ASSERT_TRUE(options.ok());
+  EXPECT_EQ(options->address, "127.0.0.1");
+  EXPECT_EQ(options->port, 9);
+  EXPECT_LE(options->max_header_bytes, 16u << 10);
+  EXPECT_LE(options->max_body_bytes, 16u << 10);
+  EXPECT_LE(options->max_connections, 256u);
+  EXPECT_LE(options->header_timeout, absl::Seconds(5));
+  EXPECT_LE(options->read_timeout, absl::Seconds(10));
+  EXPECT_LE(options->idle_timeout, absl::Seconds(60));
+  EXPECT_FALSE(EndpointListener("9", "metrics").ok());
+}
+
 }  // namespace
 }  // namespace hekla::cmd::scheduler

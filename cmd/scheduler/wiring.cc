@@ -23,7 +23,7 @@
 #include "pkg/assembly/debug_handler.h"
 #include "pkg/assembly/scheduler_graph.h"
 #include "pkg/cache/dump.h"
-#include "pkg/http/cpprest_listener.h"
+#include "pkg/http/beast_server.h"
 #include "pkg/kube/config/client.h"
 #include "pkg/kube/config/client_config.h"
 #include "pkg/kube/config/environment.h"
@@ -122,14 +122,6 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return text.str();
 }
 
-absl::StatusOr<http::CpprestListener::Options> ListenerOptions(const std::string& address) {
-  HEKLA_ASSIGN_OR_RETURN(const ListenAddress parsed, ParseListenAddress(address));
-  http::CpprestListener::Options options;
-  options.address = parsed.host;
-  options.port = parsed.port;
-  return options;
-}
-
 // Health, metrics and explanations, each on its own address.
 class Serving {
  public:
@@ -162,27 +154,27 @@ class Serving {
 
  private:
   absl::Status StartDebug(const ServingOptions& options) {
-    HEKLA_ASSIGN_OR_RETURN(http::CpprestListener::Options listener,
-                           ListenerOptions(options.debug_address));
+    HEKLA_ASSIGN_OR_RETURN(http::BeastServer::Options listener,
+                           EndpointListener(options.debug_address, "debug"));
     const std::string& host = listener.address;
     if (host != "localhost" && host != "::1" && !absl::StartsWith(host, "127.")) {
       LOG(WARNING) << "explanations can be read from other machines address="
                    << options.debug_address;
     }
-    debug_server_ = std::make_unique<http::CpprestListener>(std::move(listener));
+    debug_server_ = std::make_unique<http::BeastServer>(std::move(listener));
     HEKLA_RETURN_IF_ERROR(debug_server_->Start(&*debug_));
     LOG(INFO) << "explanations are served path=/debug/explain port=" << debug_server_->port();
     return absl::OkStatus();
   }
   absl::Status StartMetrics(const ServingOptions& options) {
-    HEKLA_ASSIGN_OR_RETURN(http::CpprestListener::Options listener,
-                           ListenerOptions(options.listen_address));
-    metrics_server_ = std::make_unique<http::CpprestListener>(std::move(listener));
+    HEKLA_ASSIGN_OR_RETURN(http::BeastServer::Options listener,
+                           EndpointListener(options.listen_address, "metrics"));
+    metrics_server_ = std::make_unique<http::BeastServer>(std::move(listener));
     return metrics_server_->Start(&*metrics_);
   }
   absl::Status StartHealth(const ServingOptions& options) {
-    HEKLA_ASSIGN_OR_RETURN(http::CpprestListener::Options listener,
-                           ListenerOptions(options.healthz_address));
+    HEKLA_ASSIGN_OR_RETURN(http::BeastServer::Options listener,
+                           EndpointListener(options.healthz_address, "health"));
     // TLS only when all three files are given.
     listener.tls = !options.ca_cert_file.empty() && !options.tls_cert_file.empty() &&
                    !options.tls_private_key_file.empty();
@@ -191,16 +183,16 @@ class Serving {
       HEKLA_ASSIGN_OR_RETURN(listener.tls_files.cert_pem, ReadFile(options.tls_cert_file));
       HEKLA_ASSIGN_OR_RETURN(listener.tls_files.key_pem, ReadFile(options.tls_private_key_file));
     }
-    health_server_ = std::make_unique<http::CpprestListener>(std::move(listener));
+    health_server_ = std::make_unique<http::BeastServer>(std::move(listener));
     return health_server_->Start(&*health_);
   }
 
   std::optional<Endpoints> metrics_;
   std::optional<Endpoints> health_;
-  std::unique_ptr<http::CpprestListener> metrics_server_;
-  std::unique_ptr<http::CpprestListener> health_server_;
+  std::unique_ptr<http::BeastServer> metrics_server_;
+  std::unique_ptr<http::BeastServer> health_server_;
   std::optional<assembly::DebugHandler> debug_;
-  std::unique_ptr<http::CpprestListener> debug_server_;
+  std::unique_ptr<http::BeastServer> debug_server_;
 };
 
 assembly::SchedulerGraph::Options GraphOptions(const Options& options) {

@@ -93,6 +93,13 @@ TEST_F(DebugHandlerTest, ABusySchedulerIsNotWaitedFor) {
   EXPECT_EQ(answer->responses.size(), 1u);
 }
 
+// Nothing runs on the session's thread, as in a cycle that does not end.
+TEST_F(DebugHandlerTest, MetricsAndReadinessAreReadWithoutTheScheduler) {
+  graph_->Start();
+  EXPECT_THAT(graph_->MetricsText(), HasSubstr("volcano_"));
+  EXPECT_FALSE(graph_->Ready());
+}
+
 TEST_F(DebugHandlerTest, TooManyQuestionsAreNotQueued) {
   std::vector<std::shared_ptr<Recorder>> waiting;
   for (int i = 0; i < 8; ++i) waiting.push_back(Ask("/debug/explain?pod=a"));

@@ -69,8 +69,12 @@ class BeastServer::Impl {
   absl::Status Listen() {
     const Options& options = shared_->options;
     error_code ec;
-    const auto address =
-        asio::ip::make_address(options.address.empty() ? "0.0.0.0" : options.address, ec);
+    const std::string& host = options.address.empty() ? "0.0.0.0" : options.address;
+    auto address = asio::ip::make_address(host, ec);
+    if (ec) {
+      const auto found = tcp::resolver(io_).resolve(host, "", tcp::resolver::passive, ec);
+      if (!ec && !found.empty()) address = found.begin()->endpoint().address();
+    }
     if (ec) {
       return absl::InvalidArgumentError(
           absl::StrCat("listen address ", options.address, ": ", ec.message()));

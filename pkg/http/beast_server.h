@@ -20,7 +20,7 @@ namespace hekla::http {
 class BeastServer {
  public:
   struct Options {
-    std::string address = "127.0.0.1";  // "" or "0.0.0.0": all
+    std::string address = "127.0.0.1";  // or a host's name; "" or "0.0.0.0": all
     uint16_t port = 0;                  // 0: any free one, see port()
     int threads = 1;
     std::string thread_name = "http";
@@ -34,7 +34,8 @@ class BeastServer {
     // Answers from this size on are compressed for clients that accept it; 0: never.
     size_t gzip_min_bytes = 0;
     absl::Duration header_timeout = absl::Seconds(5);  // from a request's first byte
-    absl::Duration read_timeout = absl::Seconds(30);   // the whole request
+    // The whole request; also the patience with a new connection that sends nothing.
+    absl::Duration read_timeout = absl::Seconds(30);
     absl::Duration write_timeout = absl::Seconds(60);  // without any progress
     absl::Duration idle_timeout = absl::Seconds(180);  // keep-alive between requests
     absl::Duration drain_timeout = absl::Seconds(2);   // for answers under way at Stop

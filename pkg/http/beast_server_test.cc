@@ -6,11 +6,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <optional>
 #include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "pkg/http/gzip.h"
 #include "pkg/util/testing/status_matchers.h"
 
@@ -288,6 +291,56 @@ TEST_F(BeastServerTest, SilentConnectionsAreClosed) {
   slow.Send("GET / HT");
   EXPECT_EQ(silent.ReadToEnd(), "");
   EXPECT_EQ(slow.ReadToEnd(), "");
+}
+
+TEST_F(BeastServerTest, SlowSendersAreCutOffHoweverBusyTheyAre) {
+  BeastServer::Options options;
+  options.header_timeout = absl::Milliseconds(100);
+  options.read_timeout = absl::Milliseconds(100);
+  options.idle_timeout = absl::Hours(1);
+  Start(options);
+  // A piece of a header now and then, a body likewise, and nothing at all.
+  RawClient header(server->port()), body(server->port()), silent(server->port());
+  header.Send("GET / HTTP/1.1\r\n");
+  body.Send("POST / HTTP/1.1\r\nContent-Length: 100000\r\n\r\n");
+  std::atomic<bool> done = false;
+  std::thread trickle([&] {
+    while (!done) {
+      header.Send("A: b\r\n");
+      body.Send("x");
+      absl::SleepFor(absl::Milliseconds(20));
+    }
+  });
+  const absl::Time start = absl::Now();
+  for (RawClient* client : {&header, &body, &silent}) EXPECT_EQ(client->ReadToEnd(), "");
+  EXPECT_LT(absl::Now() - start, absl::Seconds(15));  // the clients' own patience is 20 s
+  done = true;
+  trickle.join();
+}
+
+TEST_F(BeastServerTest, ConnectionsAboveTheLimitAreClosedAtOnce) {
+  BeastServer::Options options;
+  options.max_connections = 2;
+  Start(options);
+  std::optional<RawClient> first(std::in_place, server->port());
+  RawClient second(server->port());
+  for (RawClient* client : {&*first, &second}) {
+    client->Send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok");
+    EXPECT_TRUE(absl::EndsWith(client->ReadUntil(";"), "POST /a ok;"));
+  }
+  EXPECT_EQ(RawClient(server->port()).ReadToEnd(), "");
+  first.reset();
+  while (server->connections() > 1) absl::SleepFor(absl::Milliseconds(5));
+  RawClient third(server->port());
+  third.Send("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok");
+  EXPECT_TRUE(absl::EndsWith(third.ReadUntil(";"), "POST /a ok;"));
+}
+
+TEST_F(BeastServerTest, ListensOnANamedHost) {
+  BeastServer::Options options;
+  options.address = "localhost";
+  Start(options);
+  EXPECT_NE(server->port(), 0);
 }
 
 TEST_F(BeastServerTest, StopEndsStreamsInOrderAndLetsAnswersFinish) {

@@ -10,8 +10,8 @@
 
 namespace hekla::http {
 
-// An HTTP listener on cpprestsdk, for small endpoints (health, metrics). See BeastServer for the
-// listener of the API server, and docs/adr/0001 for why there are two.
+// An HTTP listener on cpprestsdk, against which http_bench measures BeastServer (docs/adr/0001).
+// Not for ports that others can reach: it has no limits and no time-outs (docs/adr/0004).
 //   - The peer's address and certificate are not known here.
 //   - A stream learns that its reader has gone only by its next write.
 class CpprestListener {

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio.hpp>
 #include <boost/asio/ssl.hpp>
@@ -132,6 +133,7 @@ class Connection final : public ExchangePort, public std::enable_shared_from_thi
   Peer peer_;
   boost::beast::flat_buffer buffer_;
   std::optional<bhttp::request_parser<bhttp::string_body>> parser_;
+  bool served_ = false;  // a whole request has come
   bool header_seen_ = false;
   bool keep_alive_ = true;
   bool head_only_ = false;
@@ -239,7 +241,8 @@ void Connection::NextRequest() {
   parser_->body_limit(shared_->options.max_body_bytes);
   header_seen_ = false;
   if (buffer_.size() == 0) {
-    ExpireIn(shared_->options.idle_timeout);
+    const BeastServer::Options& options = shared_->options;
+    ExpireIn(served_ ? options.idle_timeout : std::min(options.idle_timeout, options.read_timeout));
     ReadMore();
   } else {
     ExpireIn(shared_->options.header_timeout);
@@ -346,6 +349,7 @@ void Connection::Dispatch() {
       shared_->options.gzip_min_bytes > 0 && AcceptsGzip(request.headers.Get("Accept-Encoding"));
   parser_.reset();
   state_ = State::kHandling;
+  served_ = true;
   deadline_ms_ = kNever;
   auto exchange = std::make_shared<Exchange>(shared_from_this());
   try {
