@@ -152,6 +152,10 @@ class Process {
     queues_.Stop();
     io_.Stop();
     election_executor_.Stop();
+    // With the clients goes a credential plugin that still runs, for which nobody waits.
+    graph_.reset();
+    client_.reset();
+    election_client_.reset();
     background_.Stop();
   }
 

@@ -218,8 +218,9 @@ class Election {
  public:
   ~Election() { executor_.Stop(); }
 
-  absl::Status Start(const Options& options, const kube::ClientConfig& config, Exit* exit,
-                     std::function<void()> lead) {
+  // `background`: for what may block, so that the lease's own times are kept meanwhile.
+  absl::Status Start(const Options& options, const kube::ClientConfig& config,
+                     util::Executor* background, std::function<void()> lead) {
     kube::Client::Options client;
     client.rest.user_agent = UserAgentOf("leader-election");
     // One lost answer must leave time for another try before the lease is lost.
@@ -227,7 +228,7 @@ class Election {
     client.max_connections = 2;
     client.thread_name = "election-client";
     HEKLA_ASSIGN_OR_RETURN(client_,
-                           kube::Client::Create(config, &executor_, &executor_, std::move(client)));
+                           kube::Client::Create(config, &executor_, background, std::move(client)));
     kube::CoreEventRecorder::Options recorder;
     recorder.component =
         options.scheduler_names.size() == 1 ? options.scheduler_names[0] : "volcano";
@@ -239,10 +240,12 @@ class Election {
       LOG(INFO) << "leading identity=" << identity;
       lead();
     };
-    callbacks.on_stopped_leading = [this, exit] {
+    // Nothing may be written once another process leads: no orderly stop.
+    callbacks.on_stopped_leading = [this] {
       if (stopping_) return;
       LOG(ERROR) << "leaderelection lost";
-      exit->Request(1);
+      google::FlushLogFiles(google::GLOG_INFO);
+      ::_exit(1);
     };
     callbacks.on_new_leader = [](const std::string& identity) {
       LOG(INFO) << "new leader identity=" << identity;
@@ -305,9 +308,13 @@ class Process {
   absl::Status MakeClient();
   void Stop();
   void Dump(int number);
+  // With the clients goes a credential plugin that still runs, for which nobody waits.
   void StopThreads() {
     session_.Stop();
     io_.Stop();
+    election_.reset();
+    graph_.reset();
+    client_.reset();
     background_.Stop();
   }
 
@@ -373,7 +380,7 @@ int Process::Start() {
   }
   election_ = std::make_unique<Election>();
   const absl::Status started =
-      election_->Start(options_, config_, exit_, [graph = graph_.get()] { graph->Start(); });
+      election_->Start(options_, config_, &background_, [graph = graph_.get()] { graph->Start(); });
   return started.ok() ? 0 : Fail("the leader election cannot start", started, 1);
 }
 

@@ -163,11 +163,20 @@ void LeaderElector::Core::BecomeLeader() {
   if (callbacks_.on_started_leading) callbacks_.on_started_leading();
 }
 
-// One renewal: tries until one succeeds or the deadline has passed, whatever a request does.
+// One renewal: tries until one succeeds or the deadline has passed, whatever a request does. The
+// deadline stays clear of the moment from which others may take the lease: they count from the last
+// write's arrival, which may be long before its answer came.
 void LeaderElector::Core::RenewRound() {
   ++round_;
-  const absl::Time deadline = executor_->Now() + options_.renew_deadline;
-  After(options_.renew_deadline, [this] { Lose(); });
+  const absl::Time now = executor_->Now();
+  absl::Time deadline = now + options_.renew_deadline;
+  {
+    absl::MutexLock lock(&mutex_);
+    const absl::Duration held = std::max(options_.lease_duration - options_.retry_period,
+                                         (options_.lease_duration + options_.renew_deadline) / 2);
+    deadline = std::min(deadline, renewed_ + held);
+  }
+  After(std::max(deadline - now, absl::ZeroDuration()), [this] { Lose(); });
   TryRenew(deadline);
 }
 

@@ -1,5 +1,6 @@
 #include "pkg/kube/leader_election.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,12 +30,18 @@ class LeaseServer final : public http::Handler {
     }
     http::Response response;
     response.status = Serve(request, response.body);
-    responder->Respond(std::move(response));
+    if (late) {
+      answers.push_back([responder, response] { responder->Respond(response); });
+    } else {
+      responder->Respond(std::move(response));
+    }
   }
   std::string Holder() const { return std::string(lease.At("spec").GetString("holderIdentity")); }
 
   Value lease;
   bool silent = false;  // takes requests and never answers
+  bool late = false;    // does what is asked, and keeps the answers
+  std::vector<std::function<void()>> answers;
   int puts = 0;
   std::vector<std::shared_ptr<http::Responder>> held;
 
@@ -169,6 +176,23 @@ TEST_F(LeaderElectionTest, ALeaderThatCannotRenewStopsBeforeTheLeaseEnds) {
   executor_.Advance(absl::Seconds(1));
   EXPECT_THAT(Take(), ElementsAre("a stopped"));
   EXPECT_FALSE(a->IsLeader());
+}
+
+TEST_F(LeaderElectionTest, ALateAnswerDoesNotProlongTheLease) {
+  const auto a = Make("a");
+  a->Start();
+  executor_.Advance(absl::Seconds(1));
+  Take();
+  server_.late = true;
+  executor_.Advance(absl::Milliseconds(1500));  // at 2 s the server takes the renewal
+  ASSERT_EQ(server_.puts, 1);
+  executor_.Advance(absl::Milliseconds(4500));
+  server_.answers.at(0)();  // and at 7 s it says so
+  server_.silent = true;
+  executor_.Advance(absl::Seconds(7));
+  EXPECT_THAT(Take(), IsEmpty());
+  executor_.Advance(absl::Seconds(2));  // at 15 s; others may lead from 17 s on
+  EXPECT_THAT(Take(), ElementsAre("a stopped"));
 }
 
 TEST_F(LeaderElectionTest, ALeaseTakenByAnotherIsNotGivenBack) {

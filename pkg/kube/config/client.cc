@@ -44,7 +44,9 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientConfig& confi
     if (cluster.ca_data.empty()) cluster.ca_data = config.tls.ca_pem;
     parts->authorizer = std::make_unique<ExecAuthorizer>(
         ImpersonationHeaders(config), background,
-        [exec = *config.exec, cluster] { return RunExecPlugin(exec, cluster); },
+        [exec = *config.exec, cluster](std::stop_token stop) {
+          return RunExecPlugin(exec, cluster, kPluginTimeLimit, std::move(stop));
+        },
         [reloader = parts->reloader](const std::string& cert_pem, const std::string& key_pem) {
           reloader->SetClientCertificate(cert_pem, key_pem);
         });

@@ -6,13 +6,20 @@
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <stop_token>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/kube/config/exec_plugin.h"
 #include "pkg/util/manual_executor.h"
 #include "pkg/util/testing/status_matchers.h"
+#include "pkg/util/thread_executor.h"
 
 namespace hekla::kube {
 namespace {
@@ -184,12 +191,62 @@ TEST_F(CredentialsTest, PluginFailuresHaveTheirTexts) {
   HEKLA_EXPECT_OK(parse(R"({"clientKeyData":"k","clientCertificateData":"c"})", v1));
 }
 
+// Whether the process runs whose number is in that file.
+bool Lives(const std::string& pid_file) {
+  const auto pid = ReadFile(pid_file);
+  if (!pid.ok()) return false;
+  const auto stat = ReadFile(absl::StrCat("/proc/", absl::StripAsciiWhitespace(*pid), "/stat"));
+  return stat.ok() && !absl::StrContains(*stat, ") Z ");  // a dead one that nobody has asked for
+}
+
+TEST_F(CredentialsTest, APluginThatHangsIsKilledWithAllItStarted) {
+  ExecEntry exec = Plugin(Write("hangs", R"(#!/bin/sh
+sleep 1000 &
+echo $! > "$OUT"
+wait
+)",
+                                true));
+  exec.env = {{"OUT", dir + "/pid"}};
+  EXPECT_THAT(
+      RunExecPlugin(exec, {}, absl::Milliseconds(500)),
+      StatusIs(absl::StatusCode::kDeadlineExceeded,
+               absl::StrCat("exec: executable ", exec.command, " did not end within 500ms")));
+  for (int i = 0; i < 100 && Lives(dir + "/pid"); ++i) absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_FALSE(Lives(dir + "/pid"));
+  // Its output alone does not count.
+  exec = Plugin(Write("closes", "#!/bin/sh\nexec >&-\nexec sleep 1000\n", true));
+  EXPECT_THAT(RunExecPlugin(exec, {}, absl::Milliseconds(300)),
+              StatusIs(absl::StatusCode::kDeadlineExceeded, ""));
+}
+
+TEST_F(CredentialsTest, APluginIsStoppedWithItsClient) {
+  const ExecEntry exec = Plugin(Write("hangs", "#!/bin/sh\nexec sleep 1000\n", true));
+  util::ThreadExecutor background("background");
+  std::optional<ExecAuthorizer> authorizer;
+  authorizer.emplace(
+      http::Headers(), &background,
+      [&](std::stop_token stop) { return RunExecPlugin(exec, {}, absl::Minutes(10), stop); },
+      nullptr);
+  absl::Notification done;
+  absl::Status status;
+  authorizer->Refresh([&](absl::Status s) {
+    status = std::move(s);
+    done.Notify();
+  });
+  authorizer.reset();
+  done.WaitForNotification();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kCancelled, ""));
+  const absl::Time start = absl::Now();
+  background.Stop();
+  EXPECT_LT(absl::Now() - start, absl::Seconds(2));
+}
+
 TEST_F(CredentialsTest, PluginCredentialsAreKeptUntilTheyExpireOrAreRefused) {
   int runs = 0;
   std::vector<std::string> certificates;
   ExecAuthorizer authorizer(
       {}, &executor,
-      [&]() -> absl::StatusOr<ExecCredential> {
+      [&](std::stop_token) -> absl::StatusOr<ExecCredential> {
         ++runs;
         return ExecCredential{.token = absl::StrCat("t", runs),
                               .cert_pem = "c",

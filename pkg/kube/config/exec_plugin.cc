@@ -1,12 +1,16 @@
 #include "pkg/kube/config/exec_plugin.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -58,16 +62,86 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   return out;
 }
 
-std::string ReadAll(int fd) {
-  std::string out;
-  char piece[4096];
-  while (out.size() < kMaxOutput) {
-    const ssize_t n = read(fd, piece, sizeof(piece));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    out.append(piece, static_cast<size_t>(n));
+// A started program, the leader of a process group of its own.
+class Child {
+ public:
+  // `output`: the reading end of its standard output.
+  Child(pid_t pid, int output, absl::Duration limit, std::stop_token stop)
+      : pid_(pid),
+        output_(output),
+        deadline_(std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(limit)),
+        stop_(std::move(stop)) {}
+  // Nothing of it stays.
+  ~Child() {
+    close(output_);
+    if (ended_) return;
+    kill(-pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
-  return out;
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // What it prints until it ends; its wait status goes to `result`. nullopt: it had to be given up.
+  std::optional<std::string> Run(int& result) {
+    std::string out;
+    bool open = true;
+    while (!stop_.stop_requested() && std::chrono::steady_clock::now() < deadline_) {
+      pollfd input = {.fd = open ? output_ : -1, .events = POLLIN, .revents = 0};
+      if (poll(&input, 1, kLookAgainMs) > 0) open = Read(out);
+      if (open && out.size() < kMaxOutput) continue;
+      // A program may close its output and stay.
+      const pid_t waited = waitpid(pid_, &result, WNOHANG);
+      ended_ = waited == pid_;
+      if (ended_) return out;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr int kLookAgainMs = 20;
+
+  // False at the end of the output.
+  bool Read(std::string& out) const {
+    char piece[4096];
+    const ssize_t n = read(output_, piece, sizeof(piece));
+    if (n < 0) return errno == EINTR;
+    out.append(piece, static_cast<size_t>(n));
+    return n > 0 && out.size() < kMaxOutput;
+  }
+
+  const pid_t pid_;
+  const int output_;
+  const std::chrono::steady_clock::time_point deadline_;
+  const std::stop_token stop_;
+  bool ended_ = false;
+};
+
+// Starts it with the signals that it expects, whatever this process has blocked or ignores.
+int Spawn(const ExecEntry& exec, const ClusterEntry& cluster, int output, pid_t& child) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, usual;
+  sigemptyset(&none);
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGPIPE);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  std::vector<std::string> arguments = {exec.command};
+  arguments.insert(arguments.end(), exec.args.begin(), exec.args.end());
+  std::vector<std::string> variables = PluginEnvironment(exec, cluster);
+  const int error = posix_spawnp(&child, exec.command.c_str(), &actions, &attributes,
+                                 Pointers(arguments).data(), Pointers(variables).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
 }
 
 absl::Status NotFound(const ExecEntry& exec) {
@@ -127,7 +201,8 @@ absl::StatusOr<ExecCredential> ParseExecCredential(absl::string_view output,
   return out;
 }
 
-absl::StatusOr<ExecCredential> RunExecPlugin(const ExecEntry& exec, const ClusterEntry& cluster) {
+absl::StatusOr<ExecCredential> RunExecPlugin(const ExecEntry& exec, const ClusterEntry& cluster,
+                                             absl::Duration limit, std::stop_token stop) {
   if (!KnownVersion(exec.api_version)) {
     return absl::InvalidArgumentError(
         absl::StrCat("exec plugin: invalid apiVersion \"", exec.api_version, "\""));
@@ -138,28 +213,22 @@ absl::StatusOr<ExecCredential> RunExecPlugin(const ExecEntry& exec, const Cluste
   }
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return absl::UnavailableError("exec: no pipe");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  std::vector<std::string> arguments = {exec.command};
-  arguments.insert(arguments.end(), exec.args.begin(), exec.args.end());
-  std::vector<std::string> variables = PluginEnvironment(exec, cluster);
-  pid_t child = 0;
-  const int spawned = posix_spawnp(&child, exec.command.c_str(), &actions, nullptr,
-                                   Pointers(arguments).data(), Pointers(variables).data());
-  posix_spawn_file_actions_destroy(&actions);
+  pid_t pid = 0;
+  const int error = Spawn(exec, cluster, ends[1], pid);
   close(ends[1]);
-  if (spawned != 0) {
+  if (error != 0) {
     close(ends[0]);
-    if (spawned == ENOENT) return NotFound(exec);
+    if (error == ENOENT) return NotFound(exec);
     return absl::FailedPreconditionError(
-        absl::StrCat("exec: executable ", exec.command, ": ", strerror(spawned)));
+        absl::StrCat("exec: executable ", exec.command, ": ", strerror(error)));
   }
-  const std::string output = ReadAll(ends[0]);
-  close(ends[0]);
+  Child child(pid, ends[0], limit, stop);
   int result = 0;
-  while (waitpid(child, &result, 0) < 0 && errno == EINTR) {
+  const std::optional<std::string> output = child.Run(result);
+  if (!output.has_value()) {
+    if (stop.stop_requested()) return absl::CancelledError("exec: client is shut down");
+    return absl::DeadlineExceededError(absl::StrCat(
+        "exec: executable ", exec.command, " did not end within ", absl::FormatDuration(limit)));
   }
   const int code = WIFEXITED(result) ? WEXITSTATUS(result) : 128 + WTERMSIG(result);
   if (code == 127) return NotFound(exec);
@@ -167,7 +236,7 @@ absl::StatusOr<ExecCredential> RunExecPlugin(const ExecEntry& exec, const Cluste
     return absl::FailedPreconditionError(
         absl::StrCat("exec: executable ", exec.command, " failed with exit code ", code));
   }
-  return ParseExecCredential(output, exec.api_version);
+  return ParseExecCredential(*output, exec.api_version);
 }
 
 // ---------------------------------------------------------------- ExecAuthorizer
@@ -201,6 +270,7 @@ class ExecAuthorizer::Core : public std::enable_shared_from_this<Core> {
   }
 
   void Stop() {
+    stop_.request_stop();
     std::vector<std::function<void(absl::Status)>> waiting;
     {
       absl::MutexLock lock(&mutex_);
@@ -211,7 +281,7 @@ class ExecAuthorizer::Core : public std::enable_shared_from_this<Core> {
 
  private:
   void RunNow() {
-    absl::StatusOr<ExecCredential> credential = run_();
+    absl::StatusOr<ExecCredential> credential = run_(stop_.get_token());
     if (credential.ok() && !credential->cert_pem.empty() && on_certificate_) {
       on_certificate_(credential->cert_pem, credential->key_pem);
     }
@@ -239,6 +309,7 @@ class ExecAuthorizer::Core : public std::enable_shared_from_this<Core> {
   Executor* const background_;
   const Run run_;
   const OnCertificate on_certificate_;
+  std::stop_source stop_;
   absl::Mutex mutex_;
   bool running_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Time expires_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -29,16 +30,22 @@ std::string ExecInfo(const ExecEntry& exec, const ClusterEntry& cluster);
 //         only one half of a certificate.
 absl::StatusOr<ExecCredential> ParseExecCredential(absl::string_view output,
                                                    const std::string& api_version);
-// Runs the program and waits for it.
+// Runs the program and waits for it, up to a limit; then, or when it is told to stop, the program
+// and all it has started are killed.
 // Errors: `exec: executable X not found`, `exec: executable X failed with exit code N`; those of
-//         ParseExecCredential; `exec plugin: invalid apiVersion "X"`.
-absl::StatusOr<ExecCredential> RunExecPlugin(const ExecEntry& exec, const ClusterEntry& cluster);
+//         ParseExecCredential; `exec plugin: invalid apiVersion "X"`; kDeadlineExceeded: it had not
+//         ended in time; kCancelled.
+inline constexpr absl::Duration kPluginTimeLimit = absl::Minutes(1);
+absl::StatusOr<ExecCredential> RunExecPlugin(const ExecEntry& exec, const ClusterEntry& cluster,
+                                             absl::Duration limit = kPluginTimeLimit,
+                                             std::stop_token stop = {});
 
 // Keeps a plugin's credential until it expires, or until a 401 for it asks for another; that is
-// done once per credential. Programs run on `background`, which may block. Threads: any.
+// done once per credential. Programs run on `background`, which may block; one that runs when this
+// is destroyed is told to stop. Threads: any.
 class ExecAuthorizer final : public Authorizer {
  public:
-  using Run = std::function<absl::StatusOr<ExecCredential>()>;
+  using Run = std::function<absl::StatusOr<ExecCredential>(std::stop_token stop)>;
   // Called before the credential is used, where the plugin gives a certificate.
   using OnCertificate =
       std::function<void(const std::string& cert_pem, const std::string& key_pem)>;
