@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,47 @@ int FreePort() {
   EXPECT_EQ(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
   ::close(fd);
   return ntohs(address.sin_port);
+}
+
+RawConnection::RawConnection(int port) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+}
+
+RawConnection::~RawConnection() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+RawConnection::RawConnection(RawConnection&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      received_(std::move(other.received_)),
+      closed_(other.closed_) {}
+
+void RawConnection::Send(const std::string& text) {
+  ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
+}
+
+void RawConnection::Receive() {
+  char piece[4096];
+  while (!closed_) {
+    const ssize_t n = ::recv(fd_, piece, sizeof(piece), MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    closed_ = n <= 0;
+    if (n > 0) received_.append(piece, static_cast<size_t>(n));
+  }
+}
+
+const std::string& RawConnection::received() {
+  Receive();
+  return received_;
+}
+
+bool RawConnection::closed() {
+  Receive();
+  return closed_;
 }
 
 http::Response Get(int port, const std::string& path) {

@@ -1,5 +1,6 @@
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -92,11 +93,6 @@ TEST(ProcessIntegrationTest, AnAddressInUseEndsTheStart) {
 TEST(ProcessIntegrationTest, AStandbyTakesOverWhenTheLeaderStops) {
   World world;
   world.AddNodes(1, "4");
-  ASSERT_TRUE(
-      world.server()
-          .Create(*apis::json::Parse(
-              R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"volcano-system"}})"))
-          .ok());
   world.StartScheduler(HEKLA_SCHEDULER, {"--leader-elect=true"});
   ASSERT_TRUE(world.Until(
       [&] { return absl::StrContains(world.scheduler().Output(), "leading identity="); }));
@@ -112,6 +108,67 @@ TEST(ProcessIntegrationTest, AStandbyTakesOverWhenTheLeaderStops) {
       absl::Seconds(10)));
   world.AddPod({.name = "second"});
   EXPECT_TRUE(world.Until([&] { return world.BoundOf("second") == 1; }));
+}
+
+TEST(ProcessIntegrationTest, ALostLeaseEndsTheProcessAtOnce) {
+  World world;
+  world.AddNodes(1, "4");
+  world.StartScheduler(HEKLA_SCHEDULER, {"--leader-elect=true"});
+  const auto take = [&] {
+    auto lease = world.server().Get("coordination.k8s.io/v1", "Lease", "volcano-system", "volcano");
+    if (!lease.ok()) return false;
+    (*lease)["spec"].Set("holderIdentity", "somebody-else");
+    (*lease)["spec"].Set("leaseDurationSeconds", 3600);
+    return world.server().Update(*lease).ok();
+  };
+  ASSERT_TRUE(world.Until(
+      [&] { return absl::StrContains(world.scheduler().Output(), "leading identity="); }));
+  ASSERT_TRUE(world.Until(take));
+  EXPECT_EQ(world.scheduler().Wait(absl::Seconds(30)), 1);
+  EXPECT_THAT(world.scheduler().Output(), HasSubstr("leaderelection lost"));
+  EXPECT_FALSE(absl::StrContains(world.scheduler().Output(), "stopping"));
+}
+
+TEST(ProcessIntegrationTest, AHangingCredentialPluginDoesNotKeepTheProcess) {
+  World world;
+  const std::string kubeconfig = ::testing::TempDir() + "/hanging-plugin.kubeconfig";
+  std::ofstream(kubeconfig) << "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+                               "clusters: [{name: c, cluster: {server: \""
+                            << world.cluster().url()
+                            << "\"}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                               "users: [{name: u, user: {exec: {apiVersion: "
+                               "client.authentication.k8s.io/v1, command: sh, args: [-c, \"echo "
+                               "asked >&2; sleep 1000\"], interactiveMode: Never}}}]\n";
+  world.StartScheduler(HEKLA_SCHEDULER, {absl::StrCat("--kubeconfig=", kubeconfig)});
+  ASSERT_TRUE(
+      world.Until([&] { return absl::StrContains(world.scheduler().Output(), "asked\n"); }));
+  EXPECT_EQ(world.scheduler().Terminate(absl::Seconds(4)), 0);
+  ::unlink(kubeconfig.c_str());
+}
+
+// One silent or trickling client after the other does not keep a listener from answering.
+TEST(ProcessIntegrationTest, SlowClientsDoNotStopTheEndpoints) {
+  World world;
+  const int health = FreePort(), metrics = FreePort();
+  world.StartScheduler(
+      HEKLA_SCHEDULER,
+      {"--enable-healthz=true", absl::StrCat("--healthz-address=127.0.0.1:", health),
+       "--enable-metrics=true", absl::StrCat("--listen-address=127.0.0.1:", metrics)});
+  ASSERT_TRUE(world.Until([&] { return Get(health, "/readyz").status == 200; }));
+  std::vector<RawConnection> slow;
+  for (const int port : {health, metrics}) {
+    for (int i = 0; i < 100; ++i) {
+      slow.emplace_back(port);
+      if (i % 2 == 0) slow.back().Send("GET /healthz HTTP/1.1\r\nA");
+    }
+  }
+  EXPECT_EQ(Get(health, "/healthz").status, 200);
+  EXPECT_EQ(Get(metrics, "/metrics").status, 200);
+  // A header that never ends is cut off, and so is one that says nothing.
+  EXPECT_TRUE(world.Until([&] { return slow[0].closed() && slow[1].closed(); }));
+  RawConnection big(health);
+  big.Send(absl::StrCat("GET /healthz HTTP/1.1\r\nA: ", std::string(20000, 'a'), "\r\n\r\n"));
+  EXPECT_TRUE(world.Until([&] { return absl::StrContains(big.received(), " 431 "); }));
 }
 
 }  // namespace

@@ -2,12 +2,10 @@
 #include <stdlib.h>
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,7 +17,7 @@
 #include "cmd/heklactl/kubeconfig.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "pkg/yaml/yaml.h"
+#include "test/integration/manifest.h"
 #include "test/integration/process.h"
 
 // The operator's program against the embedded API server over HTTP: rights, signals, the lease, and
@@ -34,18 +32,6 @@ using ::testing::Not;
 
 constexpr char kToken[] = "operator-token";
 constexpr char kAccount[] = "system:serviceaccount:ray-system:hekla-ray-operator";
-
-std::vector<Value> ObjectsIn(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  const auto documents = yaml::ParseAll(text.str());
-  EXPECT_TRUE(documents.ok()) << path << ": " << documents.status();
-  std::vector<Value> out;
-  for (const yaml::Document& document : *documents) {
-    if (!document.value.is_null()) out.push_back(document.value);
-  }
-  return out;
-}
 
 // A head and two workers whose pods are born on a hollow node.
 Value RayCluster(const std::string& name, const std::string& node) {

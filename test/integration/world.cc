@@ -8,7 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "cmd/heklactl/kubeconfig.h"
 #include "gtest/gtest.h"
+#include "test/integration/manifest.h"
 
 namespace hekla::test {
 
@@ -16,6 +18,7 @@ using apis::json::Value;
 
 namespace {
 
+constexpr char kToken[] = "scheduler-token";
 constexpr absl::string_view kGroupVersion = "scheduling.volcano.sh/v1beta1";
 
 Value Object(absl::string_view api_version, absl::string_view kind, absl::string_view name) {
@@ -62,15 +65,26 @@ World::World() {
   folder_ = ::mkdtemp(pattern.data());
   cmd::heklactl::HostedCluster::Options options;
   options.front = &faults_;
+  options.users = {{.token = kToken,
+                    .name = "system:serviceaccount:volcano-system:hekla-scheduler",
+                    .groups = {"system:serviceaccounts", "system:authenticated"}}};
+  options.enforce_rbac = true;
   cluster_ = std::make_unique<cmd::heklactl::HostedCluster>(std::move(options));
   faults_.set_target(&cluster_->server());
   const absl::Status started = cluster_->Start();
   EXPECT_TRUE(started.ok()) << started;
+  Create(Object("v1", "Namespace", "volcano-system"));
+  for (const Value& object : ObjectsIn("config/rbac/scheduler.yaml")) Create(object);
+  kubeconfig_ = folder_ + "/kubeconfig";
+  EXPECT_TRUE(cmd::heklactl::WritePrivateFile(
+                  kubeconfig_, cmd::heklactl::KubeconfigText(cluster_->url(), kToken))
+                  .ok());
 }
 
 World::~World() {
+  const std::string output = scheduler_.has_value() ? scheduler_->Output() : "";
+  EXPECT_FALSE(absl::StrContains(output, " is forbidden: "));
   if (scheduler_.has_value() && ::testing::Test::HasFailure()) {
-    const std::string output = scheduler_->Output();
     ADD_FAILURE() << "scheduler's output:\n"
                   << output.substr(output.size() > 4000 ? output.size() - 4000 : 0);
   }
@@ -141,7 +155,7 @@ void World::AddGang(const std::string& name, int members, const std::string& cpu
 }
 
 void World::StartScheduler(const std::string& program, const std::vector<std::string>& flags) {
-  std::vector<std::string> arguments = {absl::StrCat("--master=", cluster_->url()),
+  std::vector<std::string> arguments = {absl::StrCat("--kubeconfig=", kubeconfig_),
                                         "--leader-elect=false", "--debug-address=", "-v=3"};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   scheduler_.reset();

@@ -47,7 +47,8 @@ struct PodSpec {
 };
 
 // An API server with hollow nodes behind HTTP on this machine, and the scheduler's program running
-// against it.
+// against it with the shipped role: the server enforces it, and what the scheduler was refused is a
+// failure in the end.
 class World {
  public:
   World();
@@ -89,6 +90,7 @@ class World {
   void Create(const apis::json::Value& object);
 
   std::string folder_;
+  std::string kubeconfig_;
   FaultPoint faults_;
   std::unique_ptr<cmd::heklactl::HostedCluster> cluster_;
   std::optional<Process> scheduler_;
