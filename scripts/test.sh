@@ -3,8 +3,8 @@
 # usage: scripts/test.sh [--sanitize | --ci]
 #   (nothing)    all tests under the preset dev
 #   --sanitize   also all tests under asan (address, undefined) and tsan (thread), and libFuzzer
-#   --ci         as many random clusters and steps as CI asks for, all unit tests and scenarios also under asan, and
-#                libFuzzer; the sanitized builds leave the other tests out
+#   --ci         as many random clusters and steps as CI asks for, all unit tests and scenarios also under asan
+#                (with a million requests to the API server from a grammar), and libFuzzer
 # The last lines are ctest's own closing lines of each run. Exit code 0: everything passed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -66,6 +66,7 @@ case $mode in
     run_libfuzzer
     ;;
   --ci)
+    export HEKLA_FUZZ_STEPS=${HEKLA_FUZZ_STEPS:-1000000}
     run asan -L 'unit|scenario'
     run_libfuzzer
     ;;

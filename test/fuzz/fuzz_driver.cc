@@ -1,5 +1,8 @@
 // Runs a fuzz target without libFuzzer: mutates its seeds with a generator of a fixed seed.
 //   fuzz_<name> [--runs N] [--seed S]   N mutated inputs
+//   fuzz_<name> --steps N [--seed S]    mutated inputs until the target has done N steps
+//   (requests);
+//                                       HEKLA_FUZZ_STEPS in the environment takes precedence
 //   fuzz_<name> FILE...                 exactly these inputs
 // A failing input (also one that takes more than 20 seconds) is written to the file fuzz-failure.
 
@@ -23,6 +26,7 @@ namespace {
 using hekla::util::Random;
 
 constexpr unsigned kSecondsPerInput = 20;
+constexpr size_t kMaxInput = 16384;
 
 std::string current;  // for the handler of a crash
 
@@ -74,7 +78,7 @@ std::string Mutate(std::string text, const std::vector<std::string>& seeds,
         }
       }
     }
-    if (text.size() > 4096) text.resize(4096);
+    if (text.size() > kMaxInput) text.resize(kMaxInput);
   }
   return text;
 }
@@ -82,18 +86,25 @@ std::string Mutate(std::string text, const std::vector<std::string>& seeds,
 }  // namespace
 
 int main(int argc, char** argv) {
-  uint64_t runs = 10000, seed = 1;
+  uint64_t runs = 10000, seed = 1, steps = 0;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
     const absl::string_view argument = argv[i];
-    if ((argument == "--runs" || argument == "--seed") && i + 1 < argc) {
-      if (!absl::SimpleAtoi(argv[++i], argument == "--runs" ? &runs : &seed)) {
-        std::cerr << argument << ": \"" << argv[i] << "\" is no number\n";
-        return 2;
-      }
-    } else {
+    uint64_t* const number = argument == "--runs"    ? &runs
+                             : argument == "--seed"  ? &seed
+                             : argument == "--steps" ? &steps
+                                                     : nullptr;
+    if (number == nullptr || i + 1 == argc) {
       files.emplace_back(argument);
+    } else if (!absl::SimpleAtoi(argv[++i], number)) {
+      std::cerr << argument << ": \"" << argv[i] << "\" is no number\n";
+      return 2;
     }
+  }
+  const char* const wanted = std::getenv("HEKLA_FUZZ_STEPS");
+  if (steps > 0 && wanted != nullptr && !absl::SimpleAtoi(wanted, &steps)) {
+    std::cerr << "HEKLA_FUZZ_STEPS: \"" << wanted << "\" is no number\n";
+    return 2;
   }
   std::signal(SIGABRT, KeepInput);
   std::signal(SIGSEGV, KeepInput);
@@ -110,9 +121,12 @@ int main(int argc, char** argv) {
   for (const std::string& input : seeds) RunOne(input);
   RunOne("");
   Random random(seed);
-  for (uint64_t i = 0; i < runs; ++i) {
+  uint64_t inputs = 0;
+  for (; steps > 0 ? fuzz_steps < steps : inputs < runs; ++inputs) {
     RunOne(Mutate(seeds[random.Below(seeds.size())], seeds, words, random));
   }
-  std::cout << runs << " inputs, no finding\n";
+  std::cout << inputs << " inputs";
+  if (fuzz_steps > 0) std::cout << ", " << fuzz_steps << " steps";
+  std::cout << ", no finding\n";
   return 0;
 }

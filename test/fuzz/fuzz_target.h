@@ -12,3 +12,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 std::vector<std::string> FuzzSeeds();
 // Pieces that mutations insert: words of the grammar.
 std::vector<std::string> FuzzWords();
+
+// What a target does many of per input (requests) is counted here; for the driver's --steps.
+inline uint64_t fuzz_steps = 0;
