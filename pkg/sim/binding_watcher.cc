@@ -53,6 +53,10 @@ bool BindingWatcher::OnBinding(const http::Request& request) {
   }
   const std::string uid(body->At("metadata").GetString("uid"));
   const std::string node(body->At("target").GetString("name"));
+  if (uid.empty()) {
+    Report("undecided", absl::StrCat("a binding of any pod that is called ", pod));
+    return false;
+  }
   if (!deps_.leads()) {
     Report("two-leaders", absl::StrCat("a binding of pod ", pod,
                                        " leaves a process that does not hold the lease"));

@@ -145,6 +145,9 @@ std::vector<Violation> StaleStatuses(const ClusterMirror& mirror, absl::Time now
   std::vector<Violation> findings;
   for (const auto& [key, group] : mirror.groups()) {
     if (!group.exists) continue;
+    // Without its queue it takes no part, and its status stays as it is.
+    const ClusterMirror::Queue* queue = mirror.FindQueue(group.queue);
+    if (!group.queue.empty() && (queue == nullptr || !queue->exists)) continue;
     int64_t running = 0, succeeded = 0, failed = 0;
     for (const std::string& uid : mirror.MembersOf(key)) {
       const Pod& pod = *mirror.FindPod(uid);

@@ -14,7 +14,7 @@ using apis::json::Value;
 
 constexpr absl::string_view kVolcano = "scheduling.volcano.sh/v1beta1";
 constexpr absl::string_view kNamespace = "fuzz";
-constexpr absl::string_view kDown = "node.kubernetes.io/not-ready";
+constexpr absl::string_view kDown = "fuzz/down";
 
 // The doing of one action.
 class Hand {
@@ -87,7 +87,8 @@ class Hand {
       node["spec"].Set("unschedulable", !cordoned);
     });
   }
-  // The node's kubelet is lost, or comes back; the taint is what the node controller sets.
+  // The node is lost for new pods, or comes back. Not the taint of the node controller, which the
+  // server takes off again where a node has no condition that says otherwise.
   void Down() {
     ChangeNode([](Value& node) {
       if (node.At("spec").Has("taints")) {
