@@ -73,7 +73,9 @@ TEST(ShrinkTest, APlantedBindingIsFoundAndShrunkToAFewLines) {
   FuzzOutcome outcome = RunFuzz(options);
   ASSERT_TRUE(outcome.violations.empty());
   Script script = outcome.script;
-  script.actions.push_back(*apis::json::Parse(R"({"do":"pod","name":"prey","milli":100,"run":0})"));
+  // Larger than any node, so that the scheduler leaves it alone.
+  script.actions.push_back(
+      *apis::json::Parse(R"({"do":"pod","name":"prey","milli":1000000,"run":0})"));
   script.actions.push_back(
       *apis::json::Parse(R"({"do":"bind","name":"prey","node":"n0","after":20})"));
   outcome = PlayScript(script);

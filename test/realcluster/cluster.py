@@ -19,6 +19,12 @@ WORKERS = 8
 FRESH_SECONDS = 5  # servers close idle connections, and restarts close all of them
 
 
+def rights_refused(log):
+    """Lines of a program's log that tell of a missing right. Nobody may create in a namespace that is
+    being deleted, whatever his rights."""
+    return [line for line in log if "forbidden" in line.lower() and "is being terminated" not in line]
+
+
 class Refused(AssertionError):
     """An answer of 400 or more."""
 
@@ -268,5 +274,5 @@ class World:
         if may_be_refused:
             return
         with open(program.log_path, encoding="utf-8") as log:
-            refused = [line for line in log if "forbidden" in line.lower()]
+            refused = rights_refused(log)
         assert not refused, refused[:5]

@@ -27,7 +27,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "test/e2e")]
 # pylint: disable=wrong-import-position
 import helm_chart  # noqa: E402
 import twins  # noqa: E402
-from cluster import Cluster, Rest, World, until  # noqa: E402
+from cluster import Cluster, Rest, World, rights_refused, until  # noqa: E402
 from control_plane import ADMIN_TOKEN, ControlPlane, Program, kubeconfig  # noqa: E402
 from playground import Playground  # noqa: E402
 from scenarios import Scenarios  # noqa: E402
@@ -195,7 +195,7 @@ class Steps:
         if code != 0:
             raise AssertionError(f"hekla-ray-operator ended with {code}\n{operator.log()}")
         with open(operator.log_path, encoding="utf-8") as log:
-            refused = [line for line in log if "forbidden" in line.lower()]
+            refused = rights_refused(log)
         if refused:
             raise AssertionError(refused[:5])
 
