@@ -106,6 +106,13 @@ SchedulerLife::SchedulerLife(Deps deps, Options options)
 
 SchedulerLife::~SchedulerLife() = default;
 
+void SchedulerLife::Freeze(absl::Time until) {
+  const absl::Time now = deps_.clock->Now();
+  // What stands still already, or has not caught up yet, knows what it knew at first.
+  if (now >= frozen_until_ + kSlack) frozen_since_ = now;
+  frozen_until_ = until;
+}
+
 bool SchedulerLife::Step() {
   if (network_.RunOne()) return true;
   return !frozen() && process_.RunOne();

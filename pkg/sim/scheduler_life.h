@@ -52,7 +52,7 @@ class SchedulerLife {
   // The process has ended by itself or by a fault: it is to be destroyed.
   bool over() const { return lost_ || faults_.killed(); }
   // It stands still until then, as one that has been stopped by a signal.
-  void Freeze(absl::Time until) { frozen_since_ = deps_.clock->Now(), frozen_until_ = until; }
+  void Freeze(absl::Time until);
   // Takes this configuration as if its file had been changed.
   void Reload(const std::string& config);
 
