@@ -39,7 +39,7 @@ run() {  # preset [ctest arguments]: a failure is remembered, the other runs sti
   closings+=("$preset" "$log")
 }
 
-run_libfuzzer() {  # 20 seconds a target, guided by coverage
+run_libfuzzer() {  # a fixed number of inputs, guided by coverage
   if command -v clang++-14 >/dev/null 2>&1; then
     run fuzz
   else

@@ -39,6 +39,19 @@ size_t CountValues(const Marks& marks) {
   return n;
 }
 
+// yaml-cpp writes the escapes \N and \_ as one byte each; all other text is UTF-8 (CheckEncoding).
+std::string MendEscapes(const std::string& text) {
+  std::string mended;
+  absl::string_view rest = text;
+  while (true) {
+    const size_t valid = util::ValidUtf8Prefix(rest);
+    mended.append(rest.data(), valid);
+    if (valid == rest.size()) return mended;
+    mended += {'\xC2', rest[valid]};
+    rest.remove_prefix(valid + 1);
+  }
+}
+
 class Builder : public YAML::EventHandler {
  public:
   std::vector<Document> TakeDocuments() { return std::move(documents_); }
@@ -65,7 +78,8 @@ class Builder : public YAML::EventHandler {
     Add(std::move(copy.value), std::move(copy.marks), at);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& text) override {
+                const std::string& read) override {
+    const std::string text = MendEscapes(read);
     const Position at = ToPosition(mark);
     if (tag == "?" && text == "<<" && ExpectsKey()) {
       stack_.back().merge = true;

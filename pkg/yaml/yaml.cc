@@ -13,6 +13,9 @@ namespace {
 using apis::json::Member;
 using apis::json::Value;
 
+// Longer keys stand behind a question mark, as Go's emitter has it: YAML limits the others to 1024.
+constexpr size_t kSimpleKey = 128;
+
 // A literal block keeps a text with line breaks readable; it cannot hold every text.
 bool FitsLiteralBlock(absl::string_view text) {
   if (!absl::StrContains(text, '\n')) return false;
@@ -70,7 +73,12 @@ void WriteObject(const Value& value, size_t indent, bool first_inline, std::stri
   for (const Member* member : members) {
     if (!first_inline) out.append(indent, ' ');
     first_inline = false;
-    absl::StrAppend(&out, ScalarText(Value(member->key)), ":");
+    const std::string key = ScalarText(Value(member->key));
+    if (member->key.size() > kSimpleKey) {
+      absl::StrAppend(&out, "? ", key, "\n", std::string(indent, ' '), ":");
+    } else {
+      absl::StrAppend(&out, key, ":");
+    }
     WriteAfterKey(member->value, indent, out);
   }
 }

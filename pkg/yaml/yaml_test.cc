@@ -123,6 +123,7 @@ TEST(YamlParseTest, OnlyUtf8IsRead) {
                         Case{{"a\0\0\0", 4}, "line 1, column 2: not UTF-8 text"}}) {
     EXPECT_THAT(ParseAll(c.text), StatusIs(absl::StatusCode::kInvalidArgument, c.error));
   }
+  EXPECT_EQ(ToJson(R"(["\N\_"])"), "[\"\xC2\x85\xC2\xA0\"]");
   EXPECT_EQ(ToJson("\xEF\xBB\xBF"
                    "a: \xC3\xA9\n"),
             "{\"a\":\"\xC3\xA9\"}");
@@ -161,6 +162,18 @@ TEST(YamlDumpTest, BlockStyleWithSortedKeys) {
             "a:\n- b: x\n  \"y\": 1\n- - 1\n  - 2\n- s\n- {}\nempty: []\nf: 1.5\nkind: Pod\n"
             "\"n\": null\n\"on\": \"on\"\nq: \"a: b\"\nt: \"true\"\ntext: |\n  l1\n  l2\n"
             "time: \"2026-01-01T00:00:00Z\"\n");
+}
+
+TEST(YamlDumpTest, LongKeysStandAlone) {
+  const std::string key(129, 'k');
+  Value value = Value::MakeObject({{"a", Value::MakeObject()}});
+  value["a"].Set(key, Value::MakeObject({{"b", 1}}));
+  value["a"].Set(std::string(2000, '\x15'), Value("text"));
+  const std::string text = yaml::Dump(value);
+  EXPECT_THAT(text, ::testing::HasSubstr("  ? " + key + "\n  :\n    b: 1\n"));
+  const auto back = ParseOne(text);
+  HEKLA_ASSERT_OK(back);
+  EXPECT_EQ(back->value, value);
 }
 
 // Random values survive Dump and ParseAll.
