@@ -1,6 +1,10 @@
 #include "bench/ray/clusters.h"
 
+#include <iostream>
+
 #include "absl/strings/str_cat.h"
+#include "cmd/heklactl/kubeconfig.h"
+#include "pkg/util/status_macros.h"
 
 namespace hekla::bench {
 namespace {
@@ -43,10 +47,42 @@ Value MakeCluster(int index, int workers) {
   return cluster;
 }
 
-absl::Status AddNodesFor(cmd::heklactl::HostedCluster& cluster, int clusters, int workers) {
+void AddLoadFlags(util::FlagSet& flags, Load* load) {
+  flags.Int("clusters", &load->clusters, "RayClusters to create at once.");
+  flags.Int("workers", &load->workers, "Worker pods of each.");
+  flags.Int("concurrency", &load->concurrency, "--reconcile-concurrency of the operator.");
+  flags.Duration("timeout", &load->timeout, "Longest wait for all clusters to be ready.");
+}
+
+bool ParseLoadFlags(util::FlagSet& flags, absl::string_view program,
+                    const std::vector<std::string>& arguments) {
+  const absl::StatusOr<std::vector<std::string>> rest = flags.Parse(arguments);
+  if (rest.ok() && rest->empty() && !flags.help()) return true;
+  std::cerr << program << " [flags]\n" << flags.Usage();
+  return false;
+}
+
+absl::Status AddNodesFor(cmd::heklactl::HostedCluster& cluster, const Load& load) {
   apiserver::kubelet::NodeTemplate node;
   node.pods = absl::StrCat(kPodsPerNode + 10);
-  return cluster.AddNodes(node, "node-", clusters * (workers + 1) / kPodsPerNode + 1);
+  return cluster.AddNodes(node, "node-", load.clusters * (load.workers + 1) / kPodsPerNode + 1);
+}
+
+absl::Status CreateClusters(apiserver::ApiServer& server, const Load& load) {
+  for (int i = 0; i < load.clusters; ++i) {
+    HEKLA_RETURN_IF_ERROR(server.Create(MakeCluster(i, load.workers)).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<OperatorProcess::Options> OperatorFor(cmd::heklactl::HostedCluster& cluster,
+                                                     const Load& load, const std::string& folder) {
+  const std::string kubeconfig = folder + "/kubeconfig";
+  HEKLA_RETURN_IF_ERROR(cmd::heklactl::WritePrivateFile(
+      kubeconfig, cmd::heklactl::KubeconfigText(cluster.url(), "")));
+  return OperatorProcess::Options{.kubeconfig = kubeconfig,
+                                  .log_file = folder + "/operator.log",
+                                  .concurrency = load.concurrency};
 }
 
 Progress::Progress(apiserver::ApiServer& server)

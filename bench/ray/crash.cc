@@ -5,10 +5,7 @@
 //
 // One JSON line on standard output. Exit code 1: the ends differ, or not every cluster became
 // ready.
-#include <stdlib.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <string>
@@ -20,10 +17,10 @@
 #include "bench/ray/clusters.h"
 #include "bench/ray/operator_process.h"
 #include "cmd/heklactl/hosted_cluster.h"
-#include "cmd/heklactl/kubeconfig.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/util/flag_set.h"
 #include "pkg/util/status_macros.h"
+#include "pkg/util/testing/temp_folder.h"
 
 namespace hekla::bench {
 namespace {
@@ -31,12 +28,8 @@ namespace {
 using apis::json::Value;
 using cmd::heklactl::HostedCluster;
 
-struct Options {
-  int clusters = 1000;
-  int workers = 2;
-  int concurrency = 10;
+struct Options : Load {
   int kills = 3;
-  absl::Duration timeout = absl::Minutes(5);
 };
 
 // What chance and the clock decide.
@@ -91,21 +84,15 @@ struct Outcome {
 absl::StatusOr<Outcome> RunOnce(const Options& options, int kills, const std::string& folder) {
   HostedCluster cluster({});
   HEKLA_RETURN_IF_ERROR(cluster.Start());
-  HEKLA_RETURN_IF_ERROR(AddNodesFor(cluster, options.clusters, options.workers));
-  const std::string kubeconfig = folder + "/kubeconfig";
-  HEKLA_RETURN_IF_ERROR(cmd::heklactl::WritePrivateFile(
-      kubeconfig, cmd::heklactl::KubeconfigText(cluster.url(), "")));
+  HEKLA_RETURN_IF_ERROR(AddNodesFor(cluster, options));
+  HEKLA_ASSIGN_OR_RETURN(const OperatorProcess::Options start,
+                         OperatorFor(cluster, options, folder));
   OperatorProcess program;
-  const OperatorProcess::Options start{.kubeconfig = kubeconfig,
-                                       .log_file = folder + "/operator.log",
-                                       .concurrency = options.concurrency};
   HEKLA_RETURN_IF_ERROR(program.Start(start));
   Progress progress(cluster.server());
   Outcome out;
   const absl::Time begin = absl::Now();
-  for (int i = 0; i < options.clusters; ++i) {
-    HEKLA_RETURN_IF_ERROR(cluster.server().Create(MakeCluster(i, options.workers)).status());
-  }
+  HEKLA_RETURN_IF_ERROR(CreateClusters(cluster.server(), options));
   const auto wanted = static_cast<size_t>(options.clusters);
   const size_t pods = wanted * (static_cast<size_t>(options.workers) + 1);
   while (progress.ready() < wanted && absl::Now() - begin < options.timeout) {
@@ -161,21 +148,11 @@ absl::StatusOr<bool> Compare(const Options& options, const std::string& folder) 
 int Main(const std::vector<std::string>& arguments) {
   Options options;
   util::FlagSet flags;
-  flags.Int("clusters", &options.clusters, "RayClusters to create at once.");
-  flags.Int("workers", &options.workers, "Worker pods of each.");
-  flags.Int("concurrency", &options.concurrency, "--reconcile-concurrency of the operator.");
+  AddLoadFlags(flags, &options);
   flags.Int("kills", &options.kills, "How often the operator is killed and started again.");
-  flags.Duration("timeout", &options.timeout, "Longest wait for all clusters to be ready.");
-  const absl::StatusOr<std::vector<std::string>> rest = flags.Parse(arguments);
-  if (!rest.ok() || !rest->empty() || flags.help()) {
-    std::cerr << "ray_crash [flags]\n" << flags.Usage();
-    return 2;
-  }
-  std::string folder = "/tmp/hekla-ray-crash-XXXXXX";
-  if (::mkdtemp(folder.data()) == nullptr) return 1;
-  const absl::StatusOr<bool> same = Compare(options, folder);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
+  if (!ParseLoadFlags(flags, "ray_crash", arguments)) return 2;
+  const util::testing::TempFolder folder;
+  const absl::StatusOr<bool> same = Compare(options, folder.path());
   if (!same.ok()) {
     std::cerr << "ray_crash: " << same.status().message() << "\n";
     return 1;

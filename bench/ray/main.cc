@@ -6,8 +6,6 @@
 //   ray_bench --clusters 10000 --concurrency 10 --idle 60s
 //
 // One JSON line on standard output. Exit code 1: not every cluster became ready.
-#include <stdlib.h>
-
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -18,10 +16,10 @@
 #include "bench/ray/counting_front.h"
 #include "bench/ray/operator_process.h"
 #include "cmd/heklactl/hosted_cluster.h"
-#include "cmd/heklactl/kubeconfig.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/util/flag_set.h"
 #include "pkg/util/status_macros.h"
+#include "pkg/util/testing/temp_folder.h"
 
 namespace hekla::bench {
 namespace {
@@ -29,12 +27,8 @@ namespace {
 using apis::json::Value;
 using cmd::heklactl::HostedCluster;
 
-struct Options {
-  int clusters = 1000;
-  int workers = 2;
-  int concurrency = 10;
+struct Options : Load {
   absl::Duration idle = absl::ZeroDuration();
-  absl::Duration timeout = absl::Minutes(5);
   std::string log;  // of the operator
 };
 
@@ -76,15 +70,12 @@ absl::StatusOr<Value> Measure(const Options& options, const std::string& folder)
   HostedCluster cluster(std::move(hosted));
   front.SetInner(&cluster.server());
   HEKLA_RETURN_IF_ERROR(cluster.Start());
-  HEKLA_RETURN_IF_ERROR(AddNodesFor(cluster, options.clusters, options.workers));
+  HEKLA_RETURN_IF_ERROR(AddNodesFor(cluster, options));
   const size_t pods = static_cast<size_t>(options.clusters) * (options.workers + 1);
-  const std::string kubeconfig = folder + "/kubeconfig";
-  HEKLA_RETURN_IF_ERROR(cmd::heklactl::WritePrivateFile(
-      kubeconfig, cmd::heklactl::KubeconfigText(cluster.url(), "")));
+  HEKLA_ASSIGN_OR_RETURN(const OperatorProcess::Options start_options,
+                         OperatorFor(cluster, options, folder));
   OperatorProcess program;
-  HEKLA_RETURN_IF_ERROR(program.Start({.kubeconfig = kubeconfig,
-                                       .log_file = folder + "/operator.log",
-                                       .concurrency = options.concurrency}));
+  HEKLA_RETURN_IF_ERROR(program.Start(start_options));
   absl::SleepFor(absl::Milliseconds(500));
   Value out = Value::MakeObject({{"clusters", options.clusters},
                                  {"workers", options.workers},
@@ -96,9 +87,7 @@ absl::StatusOr<Value> Measure(const Options& options, const std::string& folder)
   progress.Pump();
 
   const absl::Time start = absl::Now();
-  for (int i = 0; i < options.clusters; ++i) {
-    HEKLA_RETURN_IF_ERROR(cluster.server().Create(MakeCluster(i, options.workers)).status());
-  }
+  HEKLA_RETURN_IF_ERROR(CreateClusters(cluster.server(), options));
   out.Set("createSeconds", Rounded(absl::ToDoubleSeconds(absl::Now() - start)));
   absl::Time all_pods = absl::InfinitePast();
   while (progress.ready() < static_cast<size_t>(options.clusters) &&
@@ -143,22 +132,12 @@ absl::StatusOr<Value> Measure(const Options& options, const std::string& folder)
 int Main(const std::vector<std::string>& arguments) {
   Options options;
   util::FlagSet flags;
-  flags.Int("clusters", &options.clusters, "RayClusters to create at once.");
-  flags.Int("workers", &options.workers, "Worker pods of each.");
-  flags.Int("concurrency", &options.concurrency, "--reconcile-concurrency of the operator.");
+  AddLoadFlags(flags, &options);
   flags.Duration("idle", &options.idle, "Then watch the operator do nothing for this long.");
-  flags.Duration("timeout", &options.timeout, "Longest wait for all clusters to be ready.");
   flags.String("operator-log", &options.log, "Where to keep the operator's log.");
-  const absl::StatusOr<std::vector<std::string>> rest = flags.Parse(arguments);
-  if (!rest.ok() || !rest->empty() || flags.help()) {
-    std::cerr << "ray_bench [flags]\n" << flags.Usage();
-    return 2;
-  }
-  std::string folder = "/tmp/hekla-ray-bench-XXXXXX";
-  if (::mkdtemp(folder.data()) == nullptr) return 1;
-  const absl::StatusOr<Value> result = Measure(options, folder);
-  std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);
+  if (!ParseLoadFlags(flags, "ray_bench", arguments)) return 2;
+  const util::testing::TempFolder folder;
+  const absl::StatusOr<Value> result = Measure(options, folder.path());
   if (!result.ok()) {
     std::cerr << "ray_bench: " << result.status().message() << "\n";
     return 1;

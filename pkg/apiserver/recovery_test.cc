@@ -1,4 +1,3 @@
-#include <stdlib.h>
 
 #include <filesystem>
 #include <string>
@@ -9,6 +8,7 @@
 #include "pkg/apiserver/shipped/shipped_crds.h"
 #include "pkg/apiserver/storage/journal.h"
 #include "pkg/apiserver/testing/test_server.h"
+#include "pkg/util/testing/temp_folder.h"
 
 namespace hekla::apiserver {
 namespace {
@@ -23,13 +23,6 @@ constexpr char kQueues[] = "/apis/scheduling.volcano.sh/v1beta1/queues";
 
 class RecoveryTest : public ::testing::Test {
  protected:
-  RecoveryTest() {
-    std::string pattern = ::testing::TempDir() + "/recovery-XXXXXX";
-    root_ = ::mkdtemp(pattern.data());
-    folder_ = root_ + "/data";
-  }
-  ~RecoveryTest() override { fs::remove_all(root_); }
-
   struct Running {
     std::unique_ptr<storage::Journal> journal;
     std::unique_ptr<TestServer> server;
@@ -51,8 +44,9 @@ class RecoveryTest : public ::testing::Test {
     return copy;
   }
 
-  std::string root_;
-  std::string folder_;
+  const util::testing::TempFolder temp_;
+  const std::string& root_ = temp_.path();
+  const std::string folder_ = root_ + "/data";
   int copies_ = 0;
 };
 

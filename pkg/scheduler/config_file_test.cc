@@ -1,6 +1,5 @@
 #include "pkg/scheduler/config_file.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "pkg/util/testing/status_matchers.h"
+#include "pkg/util/testing/temp_folder.h"
 
 namespace hekla::scheduler {
 namespace {
@@ -23,17 +23,11 @@ const conf::Known kKnown = {.actions = {"enqueue", "allocate", "backfill"},
 
 class ConfigFileTest : public ::testing::Test {
  protected:
-  ConfigFileTest() {
-    std::string pattern = ::testing::TempDir() + "/config-file-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-    path_ = folder_ + "/scheduler.conf";
-  }
-  ~ConfigFileTest() override { std::filesystem::remove_all(folder_); }
-
   void Write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-  std::string folder_;
-  std::string path_;
+  const util::testing::TempFolder temp_;
+  const std::string& folder_ = temp_.path();
+  const std::string path_ = folder_ + "/scheduler.conf";
 };
 
 TEST_F(ConfigFileTest, WithoutAPathTheBuiltInConfigurationIsUsed) {

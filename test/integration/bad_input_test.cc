@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -8,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "pkg/util/testing/temp_folder.h"
 #include "test/integration/world.h"
 
 namespace hekla::test {
@@ -17,12 +17,6 @@ using ::testing::HasSubstr;
 
 class BadInputTest : public ::testing::Test {
  protected:
-  BadInputTest() {
-    std::string pattern = ::testing::TempDir() + "/hekla-bad-input-XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-    path_ = folder_ + "/scheduler.conf";
-  }
-  ~BadInputTest() override { std::filesystem::remove_all(folder_); }
   void Write(const std::string& text) { std::ofstream(path_) << text; }
 
   // Exit code of a start that is expected to fail; its output in `output`.
@@ -34,8 +28,9 @@ class BadInputTest : public ::testing::Test {
     return code;
   }
 
-  std::string folder_;
-  std::string path_;
+  const util::testing::TempFolder temp_;
+  const std::string& folder_ = temp_.path();
+  const std::string path_ = folder_ + "/scheduler.conf";
 };
 
 TEST_F(BadInputTest, ABadConfigurationAtStartEndsWithTwo) {

@@ -1,7 +1,5 @@
 #include <signal.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/http/beast_transport.h"
+#include "pkg/util/testing/temp_folder.h"
 #include "test/integration/http_get.h"
 #include "test/integration/process.h"
 
@@ -24,11 +23,6 @@ constexpr char kMaps[] = "/api/v1/namespaces/default/configmaps";
 
 class DataDirTest : public ::testing::Test {
  protected:
-  DataDirTest() : folder_(::testing::TempDir() + "/hekla-data-XXXXXX") {
-    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  ~DataDirTest() override { std::filesystem::remove_all(folder_); }
-
   absl::StatusOr<Process> Start() {
     port_ = FreePort();
     absl::StatusOr<Process> process =
@@ -57,7 +51,8 @@ class DataDirTest : public ::testing::Test {
     return apis::json::Parse(Get(port_, path).body).value_or(Value());
   }
 
-  std::string folder_;
+  const util::testing::TempFolder temp_;
+  const std::string& folder_ = temp_.path();
   int port_ = 0;
 };
 

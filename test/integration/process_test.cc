@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -15,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "pkg/apis/json/value.h"
+#include "pkg/util/testing/temp_folder.h"
 #include "test/integration/http_get.h"
 #include "test/integration/world.h"
 
@@ -24,15 +24,25 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// A scheduler that serves health and metrics on ports of their own, once it is ready.
+struct Endpoints {
+  explicit Endpoints(World& world) {
+    world.StartScheduler(
+        HEKLA_SCHEDULER,
+        {"--enable-healthz=true", absl::StrCat("--healthz-address=127.0.0.1:", health),
+         "--enable-metrics=true", absl::StrCat("--listen-address=127.0.0.1:", metrics)});
+    ready = world.Until([&] { return Get(health, "/readyz").status == 200; });
+  }
+  const int health = FreePort(), metrics = FreePort();
+  bool ready = false;
+};
+
 TEST(ProcessIntegrationTest, HealthAndMetricsAreServed) {
   World world;
   world.AddNodes(1, "4");
-  const int health = FreePort(), metrics = FreePort();
-  world.StartScheduler(
-      HEKLA_SCHEDULER,
-      {"--enable-healthz=true", absl::StrCat("--healthz-address=127.0.0.1:", health),
-       "--enable-metrics=true", absl::StrCat("--listen-address=127.0.0.1:", metrics)});
-  ASSERT_TRUE(world.Until([&] { return Get(health, "/readyz").status == 200; }));
+  const Endpoints endpoints(world);
+  ASSERT_TRUE(endpoints.ready);
+  const int health = endpoints.health, metrics = endpoints.metrics;
   EXPECT_EQ(Get(health, "/healthz").body, "ok");
   EXPECT_EQ(Get(health, "/metrics").status, 404);
   ASSERT_TRUE(world.Until([&] {
@@ -59,8 +69,8 @@ TEST(ProcessIntegrationTest, UserSignalsDumpTheTables) {
   World world;
   world.AddNodes(1, "4");
   world.AddGang("big", 5);
-  std::string folder = ::testing::TempDir() + "/hekla-dump-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const util::testing::TempFolder temp;
+  const std::string& folder = temp.path();
   world.StartScheduler(HEKLA_SCHEDULER, {absl::StrCat("--cache-dump-dir=", folder)});
   ASSERT_TRUE(world.Until([&] { return world.PhaseOf("big") == "Inqueue"; }));
   world.scheduler().Signal(SIGUSR2);
@@ -78,7 +88,6 @@ TEST(ProcessIntegrationTest, UserSignalsDumpTheTables) {
     return absl::StrContains(world.scheduler().Output(), "dump job default/big queue=default");
   }));
   EXPECT_EQ(world.scheduler().Terminate(absl::Seconds(5)), 0);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(ProcessIntegrationTest, AnAddressInUseEndsTheStart) {
@@ -149,12 +158,9 @@ TEST(ProcessIntegrationTest, AHangingCredentialPluginDoesNotKeepTheProcess) {
 // One silent or trickling client after the other does not keep a listener from answering.
 TEST(ProcessIntegrationTest, SlowClientsDoNotStopTheEndpoints) {
   World world;
-  const int health = FreePort(), metrics = FreePort();
-  world.StartScheduler(
-      HEKLA_SCHEDULER,
-      {"--enable-healthz=true", absl::StrCat("--healthz-address=127.0.0.1:", health),
-       "--enable-metrics=true", absl::StrCat("--listen-address=127.0.0.1:", metrics)});
-  ASSERT_TRUE(world.Until([&] { return Get(health, "/readyz").status == 200; }));
+  const Endpoints endpoints(world);
+  ASSERT_TRUE(endpoints.ready);
+  const int health = endpoints.health, metrics = endpoints.metrics;
   std::vector<RawConnection> slow;
   for (const int port : {health, metrics}) {
     for (int i = 0; i < 100; ++i) {

@@ -1,5 +1,4 @@
 #include <signal.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <functional>
@@ -17,6 +16,7 @@
 #include "cmd/heklactl/kubeconfig.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "pkg/util/testing/temp_folder.h"
 #include "test/integration/manifest.h"
 #include "test/integration/process.h"
 
@@ -84,15 +84,9 @@ class HoldingFront final : public http::Handler {
 
 class RayOperatorTest : public ::testing::Test {
  protected:
-  RayOperatorTest() {
-    folder_ = ::testing::TempDir() + "/hekla-ray-operator-XXXXXX";
-    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
   ~RayOperatorTest() override {
     operator_.reset();
     if (cluster_ != nullptr) cluster_->Stop();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 
   void StartCluster(bool enforce_rbac = false, HoldingFront* front = nullptr) {
@@ -152,7 +146,8 @@ class RayOperatorTest : public ::testing::Test {
   }
   apiserver::ApiServer& server() { return cluster_->server(); }
 
-  std::string folder_;
+  const util::testing::TempFolder temp_;
+  const std::string& folder_ = temp_.path();
   std::unique_ptr<HostedCluster> cluster_;
   std::optional<Process> operator_;
 };

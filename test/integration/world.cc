@@ -1,8 +1,5 @@
 #include "test/integration/world.h"
 
-#include <stdlib.h>
-
-#include <filesystem>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -61,8 +58,6 @@ int FaultPoint::Count(absl::string_view method, absl::string_view part) const {
 }
 
 World::World() {
-  std::string pattern = ::testing::TempDir() + "/hekla-world-XXXXXX";
-  folder_ = ::mkdtemp(pattern.data());
   cmd::heklactl::HostedCluster::Options options;
   options.front = &faults_;
   options.users = {{.token = kToken,
@@ -75,7 +70,7 @@ World::World() {
   EXPECT_TRUE(started.ok()) << started;
   Create(Object("v1", "Namespace", "volcano-system"));
   for (const Value& object : ObjectsIn("config/rbac/scheduler.yaml")) Create(object);
-  kubeconfig_ = folder_ + "/kubeconfig";
+  kubeconfig_ = folder_.path() + "/kubeconfig";
   EXPECT_TRUE(cmd::heklactl::WritePrivateFile(
                   kubeconfig_, cmd::heklactl::KubeconfigText(cluster_->url(), kToken))
                   .ok());
@@ -90,7 +85,6 @@ World::~World() {
   }
   scheduler_.reset();
   cluster_->Stop();
-  std::filesystem::remove_all(folder_);
 }
 
 void World::Create(const Value& object) {
@@ -159,8 +153,8 @@ void World::StartScheduler(const std::string& program, const std::vector<std::st
                                         "--leader-elect=false", "--debug-address=", "-v=3"};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   scheduler_.reset();
-  absl::StatusOr<Process> process =
-      Process::Start(program, arguments, absl::StrCat(folder_, "/scheduler-", starts_++, ".log"));
+  absl::StatusOr<Process> process = Process::Start(
+      program, arguments, absl::StrCat(folder_.path(), "/scheduler-", starts_++, ".log"));
   ASSERT_TRUE(process.ok()) << process.status();
   scheduler_ = *std::move(process);
 }

@@ -13,6 +13,7 @@
 #include "cmd/heklactl/hosted_cluster.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/http/server.h"
+#include "pkg/util/testing/temp_folder.h"
 #include "test/integration/process.h"
 
 namespace hekla::test {
@@ -89,7 +90,7 @@ class World {
  private:
   void Create(const apis::json::Value& object);
 
-  std::string folder_;
+  const util::testing::TempFolder folder_;
   std::string kubeconfig_;
   FaultPoint faults_;
   std::unique_ptr<cmd::heklactl::HostedCluster> cluster_;

@@ -1,7 +1,6 @@
 #include "pkg/apiserver/storage/journal.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "pkg/apiserver/storage/store.h"
+#include "pkg/util/testing/temp_folder.h"
 
 namespace hekla::apiserver::storage {
 namespace {
@@ -33,13 +33,6 @@ EncodedObject Object(absl::string_view name, absl::string_view text) {
 
 class JournalTest : public ::testing::Test {
  protected:
-  JournalTest() {
-    std::string pattern = ::testing::TempDir() + "/journal-XXXXXX";
-    root_ = ::mkdtemp(pattern.data());
-    folder_ = root_ + "/data";
-  }
-  ~JournalTest() override { fs::remove_all(root_); }
-
   struct Opened {
     std::unique_ptr<Journal> journal;
     std::unique_ptr<Store> store;
@@ -106,8 +99,9 @@ class JournalTest : public ::testing::Test {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
   }
 
-  std::string root_;
-  std::string folder_;
+  const util::testing::TempFolder temp_;
+  const std::string& root_ = temp_.path();
+  const std::string folder_ = root_ + "/data";
   int copies_ = 0;
 };
 

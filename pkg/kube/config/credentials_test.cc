@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -19,6 +18,7 @@
 #include "pkg/kube/config/exec_plugin.h"
 #include "pkg/util/manual_executor.h"
 #include "pkg/util/testing/status_matchers.h"
+#include "pkg/util/testing/temp_folder.h"
 #include "pkg/util/thread_executor.h"
 
 namespace hekla::kube {
@@ -28,18 +28,14 @@ using util::testing::StatusIs;
 
 class CredentialsTest : public ::testing::Test {
  protected:
-  CredentialsTest() {
-    char pattern[] = "/tmp/hekla_credentials_XXXXXX";
-    dir = mkdtemp(pattern);
-  }
-  ~CredentialsTest() override { std::filesystem::remove_all(dir); }
   std::string Write(const std::string& name, const std::string& text, bool program = false) {
     const std::string path = absl::StrCat(dir, "/", name);
     std::ofstream(path) << text;
     if (program) std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     return path;
   }
-  std::string dir;
+  const util::testing::TempFolder temp;
+  const std::string& dir = temp.path();
   util::FakeClock clock;
   util::ManualExecutor executor{&clock};
 };

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "pkg/kube/config/client_config.h"
 #include "pkg/util/testing/status_matchers.h"
+#include "pkg/util/testing/temp_folder.h"
 
 namespace hekla::kube {
 namespace {
@@ -25,8 +25,6 @@ using util::testing::StatusIs;
 class KubeconfigTest : public ::testing::Test {
  protected:
   KubeconfigTest() {
-    char pattern[] = "/tmp/hekla_kubeconfig_XXXXXX";
-    dir = mkdtemp(pattern);
     environment.root = dir;
     environment.variable = [this](const std::string& name) -> std::optional<std::string> {
       auto it = variables.find(name);
@@ -34,7 +32,6 @@ class KubeconfigTest : public ::testing::Test {
       return it->second;
     };
   }
-  ~KubeconfigTest() override { std::filesystem::remove_all(dir); }
 
   std::string Write(const std::string& name, const std::string& text) {
     const std::string path = absl::StrCat(dir, "/", name);
@@ -56,7 +53,8 @@ class KubeconfigTest : public ::testing::Test {
     return ResolveConfig(*parsed, overrides, environment);
   }
 
-  std::string dir;
+  const util::testing::TempFolder temp;
+  const std::string& dir = temp.path();
   std::map<std::string, std::string> variables;
   Environment environment;
 };

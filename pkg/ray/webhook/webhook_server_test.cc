@@ -1,7 +1,6 @@
 #include "pkg/ray/webhook/webhook_server.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -11,17 +10,14 @@
 #include "pkg/http/beast_transport.h"
 #include "pkg/http/testing/certificates.h"
 #include "pkg/util/manual_executor.h"
+#include "pkg/util/testing/temp_folder.h"
 
 namespace hekla::ray::webhook {
 namespace {
 
 class WebhookServerTest : public ::testing::Test {
  protected:
-  ~WebhookServerTest() override {
-    server_.Stop();
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
+  ~WebhookServerTest() override { server_.Stop(); }
   void Put(http::testing::CertificateAuthority& authority) {
     const http::testing::KeyPair pair = authority.IssueServer("webhook", {"IP:127.0.0.1"});
     std::ofstream(folder_ + "/tls.crt") << pair.cert_pem;
@@ -45,13 +41,8 @@ class WebhookServerTest : public ::testing::Test {
     return registry_.Expose().find(line + "\n") != std::string::npos;
   }
 
-  static std::string MakeFolder() {
-    std::string folder = ::testing::TempDir() + "/hekla-webhook-XXXXXX";
-    EXPECT_NE(::mkdtemp(folder.data()), nullptr);
-    return folder;
-  }
-
-  const std::string folder_ = MakeFolder();
+  const util::testing::TempFolder temp_;
+  const std::string& folder_ = temp_.path();
   util::FakeClock clock_;
   util::ManualExecutor executor_{&clock_};
   metrics::Registry registry_;
