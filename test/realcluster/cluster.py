@@ -19,10 +19,26 @@ WORKERS = 8
 FRESH_SECONDS = 5  # servers close idle connections, and restarts close all of them
 
 
-def rights_refused(log):
-    """Lines of a program's log that tell of a missing right. Nobody may create in a namespace that is
-    being deleted, whatever his rights."""
-    return [line for line in log if "forbidden" in line.lower() and "is being terminated" not in line]
+@contextlib.contextmanager
+def runs_well(program, patience, may_be_refused=False):
+    """A started program runs for a while; it must then end well within `patience` seconds, and never
+    have asked for what it may not."""
+    try:
+        yield program
+        program.must_run()
+    except BaseException:
+        print(program.log(), flush=True)
+        raise
+    finally:
+        code = program.stop(patience=patience)
+    assert code == 0, f"{program.name} ended with {code}:\n{program.log()}"
+    if may_be_refused:
+        return
+    # Nobody may create in a namespace that is being deleted, whatever his rights.
+    with open(program.log_path, encoding="utf-8") as log:
+        refused = [line for line in log
+                   if "forbidden" in line.lower() and "is being terminated" not in line]
+    assert not refused, refused[:5]
 
 
 class Refused(AssertionError):
@@ -258,21 +274,6 @@ class World:
         program.start()
         return program
 
-    @contextlib.contextmanager
     def scheduler(self, *flags, may_be_refused=False):
-        """Runs it for a while; it must then end well, and never have asked for what it may not."""
-        program = self.start_scheduler(*flags)
-        try:
-            yield program
-            program.must_run()
-        except BaseException:
-            print(program.log(), flush=True)
-            raise
-        finally:
-            code = program.stop(patience=5)
-        assert code == 0, f"hekla-scheduler ended with {code}:\n{program.log()}"
-        if may_be_refused:
-            return
-        with open(program.log_path, encoding="utf-8") as log:
-            refused = rights_refused(log)
-        assert not refused, refused[:5]
+        """Runs it for a while, as `runs_well` says."""
+        return runs_well(self.start_scheduler(*flags), 5, may_be_refused)

@@ -27,7 +27,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "test/e2e")]
 # pylint: disable=wrong-import-position
 import helm_chart  # noqa: E402
 import twins  # noqa: E402
-from cluster import Cluster, Rest, World, rights_refused, until  # noqa: E402
+from cluster import Cluster, Rest, World, runs_well, until  # noqa: E402
 from control_plane import ADMIN_TOKEN, ControlPlane, Program, kubeconfig  # noqa: E402
 from playground import Playground  # noqa: E402
 from scenarios import Scenarios  # noqa: E402
@@ -184,20 +184,8 @@ class Steps:
             world.until_nodes_are_ready()
             with world.scheduler():
                 operator.start()
-                try:
+                with runs_well(operator, 15):
                     self.ray_cluster(world)
-                    operator.must_run()
-                except BaseException:
-                    print(operator.log(), flush=True)
-                    raise
-                finally:
-                    code = operator.stop(patience=15)
-        if code != 0:
-            raise AssertionError(f"hekla-ray-operator ended with {code}\n{operator.log()}")
-        with open(operator.log_path, encoding="utf-8") as log:
-            refused = rights_refused(log)
-        if refused:
-            raise AssertionError(refused[:5])
 
     def ray_cluster(self, world):
         resources = {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"cpu": "1",

@@ -150,27 +150,21 @@ class Scenarios(unittest.TestCase):
             scheduler.start()
         self.binding_interrupted(interrupt)
 
+    def killed_midway(self, program, patience, server_restarts=False):
+        def interrupt(_):
+            program.stop(signal.SIGKILL)
+            time.sleep(2)
+            program.start()
+            self.cluster.plane.until_ready(patience)
+        self.binding_interrupted(interrupt, server_restarts)
+
     def test_etcd_killed_midway(self):
         self.needs_real_server()
-        plane = self.cluster.plane
-
-        def interrupt(_):
-            plane.etcd.stop(signal.SIGKILL)
-            time.sleep(2)
-            plane.etcd.start()
-            plane.until_ready(60)
-        self.binding_interrupted(interrupt)
+        self.killed_midway(self.cluster.plane.etcd, 60)
 
     def test_apiserver_killed_midway(self):
         self.needs_real_server()
-        plane = self.cluster.plane
-
-        def interrupt(_):
-            plane.apiserver.stop(signal.SIGKILL)
-            time.sleep(2)
-            plane.apiserver.start()
-            plane.until_ready(90)
-        self.binding_interrupted(interrupt, server_restarts=True)
+        self.killed_midway(self.cluster.plane.apiserver, 90, server_restarts=True)
 
     def test_apiserver_stopped_in_order_midway(self):
         self.needs_real_server()
