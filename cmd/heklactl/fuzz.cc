@@ -78,11 +78,16 @@ struct SeedRun {
   std::vector<std::pair<const char*, int64_t>> counts;
 };
 
-SeedRun RunScheduler(uint64_t seed, const FuzzFlags& flags) {
+sim::FuzzOptions SchedulerOptions(uint64_t seed, const FuzzFlags& flags) {
   sim::FuzzOptions options;
   options.seed = seed;
   options.steps = flags.steps;
   options.faults = !flags.no_faults;
+  return options;
+}
+
+SeedRun RunScheduler(uint64_t seed, const FuzzFlags& flags) {
+  const sim::FuzzOptions options = SchedulerOptions(seed, flags);
   sim::FuzzOutcome outcome = sim::RunFuzz(options);
   return {std::move(outcome.trail),
           std::move(outcome.violations),
@@ -113,10 +118,7 @@ SeedRun RunRay(uint64_t seed, const FuzzFlags& flags) {
 // Writes what is left of the failing run once everything that it does not need is left out, and
 // prints it with the line that plays it.
 void PrintShrunk(uint64_t seed, const FuzzFlags& flags) {
-  sim::FuzzOptions options;
-  options.seed = seed;
-  options.steps = flags.steps;
-  options.faults = !flags.no_faults;
+  sim::FuzzOptions options = SchedulerOptions(seed, flags);
   options.record = true;
   const sim::FuzzOutcome outcome = sim::RunFuzz(options);
   std::cout << "shrinking a script of " << outcome.script.actions.size() << " actions and "

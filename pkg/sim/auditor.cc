@@ -47,8 +47,7 @@ void Auditor::CheckBinding(const ClusterMirror::Pod& pod, absl::Time now) {
   }
   for (const auto& [name, amount] : pod.request) {
     if (amount == 0) continue;
-    const auto room = node->allocatable.find(name);
-    const __int128 limit = room == node->allocatable.end() ? 0 : room->second;
+    const __int128 limit = AmountOf(node->allocatable, name);
     const __int128 used = node->used.at(name);
     if (used > limit) {
       Report(now, "node-capacity",
@@ -61,8 +60,7 @@ void Auditor::CheckBinding(const ClusterMirror::Pod& pod, absl::Time now) {
     if (capability.empty()) continue;
     const Amounts used = mirror_.UsedBelow(name, /*leaving=*/true);
     for (const auto& [dimension, limit] : capability) {
-      const auto asked = pod.request.find(dimension);
-      if (asked == pod.request.end() || asked->second <= 0) continue;
+      if (AmountOf(pod.request, dimension) <= 0) continue;
       if (used.at(dimension) > limit) {
         Report(now, "queue-capability",
                absl::StrCat("queue ", name, " uses ", Show(used.at(dimension)), " ", dimension,
@@ -75,7 +73,7 @@ void Auditor::CheckBinding(const ClusterMirror::Pod& pod, absl::Time now) {
 void Auditor::CheckGang(const std::string& key, absl::Time now) {
   const ClusterMirror::Group* group = mirror_.FindGroup(key);
   if (group == nullptr || !group->exists) return;
-  int64_t placed = 0, role_total = 0;
+  int64_t placed = 0;
   std::map<std::string, int64_t> by_role;
   for (const std::string& uid : mirror_.MembersOf(key)) {
     const ClusterMirror::Pod& pod = *mirror_.FindPod(uid);
@@ -83,19 +81,8 @@ void Auditor::CheckGang(const std::string& key, absl::Time now) {
     ++placed;
     ++by_role[pod.role];
   }
-  if (placed < group->min_member) {
-    Report(now, "gang-minimum",
-           absl::StrCat("pod group ", key, " has ", placed, " of ", group->min_member,
-                        " members placed"));
-  }
-  for (const auto& [role, minimum] : group->min_role) role_total += minimum;
-  if (group->min_member < role_total) return;
-  for (const auto& [role, minimum] : group->min_role) {
-    if (by_role[role] < minimum) {
-      Report(now, "gang-minimum",
-             absl::StrCat("pod group ", key, " has ", by_role[role], " of ", minimum,
-                          " members of role ", role, " placed"));
-    }
+  for (const std::string& what : Shortfalls(*group, placed, by_role)) {
+    Report(now, "gang-minimum", absl::StrCat("pod group ", key, " has ", what));
   }
 }
 

@@ -86,6 +86,11 @@ auto FindIn(const Map& map, const std::string& key) -> decltype(&map.begin()->se
 
 }  // namespace
 
+__int128 AmountOf(const Amounts& amounts, const std::string& resource) {
+  const __int128* amount = FindIn(amounts, resource);
+  return amount == nullptr ? 0 : *amount;
+}
+
 Amounts ParseAmounts(const Value& map) {
   Amounts amounts;
   if (!map.is_object()) return amounts;
@@ -162,7 +167,6 @@ void ClusterMirror::ObserveGroup(bool gone, const Value& object, absl::Time now)
   next.min_member = gone ? 0 : spec.GetInt("minMember");
   next.queue = std::string(spec.GetString("queue"));
   const Value& status = object.At("status");
-  next.phase = std::string(status.GetString("phase"));
   next.running = status.GetInt("running");
   next.succeeded = status.GetInt("succeeded");
   next.failed = status.GetInt("failed");
@@ -330,6 +334,24 @@ Amounts ClusterMirror::UsedBelow(const std::string& queue, bool leaving) const {
     if (!leaving) Add(used, row.leaving, -1);
   }
   return used;
+}
+
+std::vector<std::string> Shortfalls(const ClusterMirror::Group& group, int64_t placed,
+                                    const std::map<std::string, int64_t>& by_role) {
+  std::vector<std::string> out;
+  if (placed < group.min_member) {
+    out.push_back(absl::StrCat(placed, " of ", group.min_member, " members placed"));
+  }
+  int64_t role_total = 0;
+  for (const auto& [role, minimum] : group.min_role) role_total += minimum;
+  if (group.min_member < role_total) return out;
+  for (const auto& [role, minimum] : group.min_role) {
+    const int64_t* found = FindIn(by_role, role);
+    const int64_t have = found == nullptr ? 0 : *found;
+    if (have >= minimum) continue;
+    out.push_back(absl::StrCat(have, " of ", minimum, " members of role ", role, " placed"));
+  }
+  return out;
 }
 
 }  // namespace hekla::sim

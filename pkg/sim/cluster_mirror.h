@@ -20,6 +20,8 @@ using Amounts = std::map<std::string, __int128>;
 // Anything unreadable counts as zero: the API server has validated it before.
 Amounts ParseAmounts(const apis::json::Value& map);
 void Add(Amounts& to, const Amounts& what, int sign = 1);
+// 0 where there is none of it.
+__int128 AmountOf(const Amounts& amounts, const std::string& resource);
 // Sum of containers and sidecars, or the largest init phase if that is more, plus overhead and one
 // of "pods".
 Amounts RequestOf(const apis::json::Value& pod);
@@ -61,7 +63,7 @@ class ClusterMirror {
     absl::Time changed;  // of the specification
     int64_t min_member = 0;
     std::map<std::string, int64_t> min_role;
-    std::string queue, phase;
+    std::string queue;
     int64_t running = 0, succeeded = 0, failed = 0;  // as its status says
   };
   struct Queue {
@@ -126,5 +128,10 @@ class ClusterMirror {
   std::map<std::string, Group> groups_;
   std::map<std::string, Queue> queues_;
 };
+
+// What a gang of so many placed members lacks: "1 of 2 members placed", "0 of 1 members of role r
+// placed". Roles count where minMember covers their sum.
+std::vector<std::string> Shortfalls(const ClusterMirror::Group& group, int64_t placed,
+                                    const std::map<std::string, int64_t>& by_role);
 
 }  // namespace hekla::sim

@@ -52,8 +52,7 @@ void DecisionAuditor::CheckNode(const Flight& flight, const Knowledge& knowledge
     if (other.node == flight.node && !other.read) Add(used, other.pod.request);
   }
   for (const auto& [name, amount] : flight.pod.request) {
-    const auto room = node->allocatable.find(name);
-    const __int128 limit = room == node->allocatable.end() ? 0 : room->second;
+    const __int128 limit = AmountOf(node->allocatable, name);
     if (amount > 0 && used[name] > limit) {
       Report(now, "node-capacity",
              absl::StrCat(what, ", which then holds ", Show(used[name]), " ", name, " of ",
@@ -78,10 +77,7 @@ void DecisionAuditor::CheckQueues(const Flight& flight, const Knowledge& knowled
       }
     }
     for (const auto& [dimension, limit] : queue.capability) {
-      const auto asked = flight.pod.request.find(dimension);
-      if (asked == flight.pod.request.end() || asked->second <= 0 || used[dimension] <= limit) {
-        continue;
-      }
+      if (AmountOf(flight.pod.request, dimension) <= 0 || used[dimension] <= limit) continue;
       Report(now, "queue-capability",
              absl::StrCat("queue ", name, " uses ", Show(used[dimension]), " ", dimension, " of ",
                           Show(limit), " with pod ", flight.pod.key));
@@ -110,7 +106,7 @@ void DecisionAuditor::CheckGang(const std::string& key, const Knowledge& knowled
                                 absl::Time now) {
   const ClusterMirror::Group* group = mirror_->FindGroup(key);
   if (group == nullptr || !group->exists || group->changed > knowledge.groups) return;
-  int64_t placed = 0, role_total = 0;
+  int64_t placed = 0;
   std::map<std::string, int64_t> by_role;
   for (const std::string& uid : mirror_->MembersOf(key)) {
     const ClusterMirror::Pod& pod = *mirror_->FindPod(uid);
@@ -125,18 +121,8 @@ void DecisionAuditor::CheckGang(const std::string& key, const Knowledge& knowled
     ++placed;
     ++by_role[loss.role];
   }
-  if (placed < group->min_member) {
-    Report(now, "gang-minimum",
-           absl::StrCat("pod group ", key, " sends bindings with ", placed, " of ",
-                        group->min_member, " members placed"));
-  }
-  for (const auto& [role, minimum] : group->min_role) role_total += minimum;
-  if (group->min_member < role_total) return;
-  for (const auto& [role, minimum] : group->min_role) {
-    if (by_role[role] >= minimum) continue;
-    Report(now, "gang-minimum",
-           absl::StrCat("pod group ", key, " sends bindings with ", by_role[role], " of ", minimum,
-                        " members of role ", role, " placed"));
+  for (const std::string& what : Shortfalls(*group, placed, by_role)) {
+    Report(now, "gang-minimum", absl::StrCat("pod group ", key, " sends bindings with ", what));
   }
 }
 
@@ -173,8 +159,7 @@ void DecisionAuditor::CheckEvictedNode(const std::string& name, absl::Time now) 
     return;
   }
   for (const auto& [dimension, amount] : used) {
-    const auto room = node->allocatable.find(dimension);
-    const __int128 limit = room == node->allocatable.end() ? 0 : room->second;
+    const __int128 limit = AmountOf(node->allocatable, dimension);
     if (amount > limit) {
       Report(now, "vain-eviction",
              absl::StrCat("pods leave node ", name, " and what waits for it does not fit: ",

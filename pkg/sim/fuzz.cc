@@ -45,9 +45,9 @@ class Run {
       std::vector<Violation> left = LeftPending(world_.mirror(), world_.now());
       for (Violation& v : StaleStatuses(world_.mirror(), world_.now()))
         left.push_back(std::move(v));
-      outcome_.settled = world_.now() - calm;
-      if (left.empty() && outcome_.settled >= 3 * kLook) break;
-      if (outcome_.settled < kPatience) continue;
+      const absl::Duration settled = world_.now() - calm;
+      if (left.empty() && settled >= 3 * kLook) break;
+      if (settled < kPatience) continue;
       outcome_.violations = std::move(left);
       break;
     }
@@ -123,6 +123,13 @@ absl::StatusOr<Script> Script::Parse(absl::string_view text) {
 std::string Reproduction(const FuzzOptions& options) {
   return absl::StrCat("heklactl fuzz --seeds ", options.seed, "..", options.seed, " --steps ",
                       options.steps, options.faults ? "" : " --no-faults");
+}
+
+std::string Findings(const FuzzOptions& options, const FuzzOutcome& outcome) {
+  std::string text;
+  for (const Violation& v : outcome.violations) absl::StrAppend(&text, v.rule, ": ", v.text, "\n");
+  if (!text.empty()) absl::StrAppend(&text, "again: ", Reproduction(options), "\n");
+  return text;
 }
 
 FuzzOutcome RunFuzz(const FuzzOptions& options) {

@@ -39,8 +39,7 @@ struct FuzzOutcome {
   int64_t faults = 0;
   int64_t bindings = 0;
   int64_t cycles = 0;
-  int64_t leaders = 0;                            // how often the lease changed hands
-  absl::Duration settled = absl::ZeroDuration();  // after the last fault, until nothing was left
+  int64_t leaders = 0;  // how often the lease changed hands
   int64_t settling_cycles = 0;
   std::vector<Violation> violations;
   // What was done, one line per step, for the one who has to find out.
@@ -59,5 +58,7 @@ FuzzOutcome PlayScript(const Script& script);
 
 // The line that repeats the run.
 std::string Reproduction(const FuzzOptions& options);
+// One line per finding, and the one that repeats the run; "" where nothing was found.
+std::string Findings(const FuzzOptions& options, const FuzzOutcome& outcome);
 
 }  // namespace hekla::sim

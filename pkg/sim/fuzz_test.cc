@@ -7,13 +7,6 @@
 namespace hekla::sim {
 namespace {
 
-std::string Findings(const FuzzOptions& options, const FuzzOutcome& outcome) {
-  std::string text;
-  for (const Violation& v : outcome.violations) absl::StrAppend(&text, v.rule, ": ", v.text, "\n");
-  if (!text.empty()) absl::StrAppend(&text, "again: ", Reproduction(options), "\n");
-  return text;
-}
-
 // More of it runs in test/simulation.
 TEST(FuzzTest, NothingIsFoundUnderFaults) {
   FuzzOutcome sum;

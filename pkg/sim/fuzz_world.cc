@@ -95,9 +95,7 @@ void FuzzWorld::StartLife() {
   deps.book = options_.book;
   deps.decisions = &decisions_;
   deps.mirror = &auditor_.mirror();
-  deps.holds_lease = [this](const std::string& identity) {
-    return identity.empty() || identity == leader_;
-  };
+  deps.holds_lease = [this](const std::string& identity) { return HoldsLease(identity); };
   SchedulerLife::Options life;
   ++next_life_;
   life.seed = util::Random(options_.seed * 1000003 + next_life_).Next();
@@ -113,7 +111,7 @@ void FuzzWorld::EndLife(size_t i) {
   past_faults_ += life.faults().faults();
   past_cycles_ += life.cycles();
   Append(past_violations_, life.bindings().violations());
-  if (life.identity().empty() || life.identity() == leader_) decisions_.Abandon();
+  if (HoldsLease(life.identity())) decisions_.Abandon();
   lives_.erase(lives_.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
@@ -201,14 +199,6 @@ int64_t FuzzWorld::faults() const {
   int64_t sum = past_faults_;
   for (const auto& life : lives_) sum += life->faults().faults();
   return sum;
-}
-
-bool FuzzWorld::clean() const {
-  for (const auto& life : lives_) {
-    if (!life->bindings().violations().empty()) return false;
-  }
-  return past_violations_.empty() && auditor_.violations().empty() &&
-         decisions_.violations().empty();
 }
 
 std::vector<Violation> FuzzWorld::Violations() const {

@@ -57,10 +57,14 @@ class FuzzWorld {
   int64_t faults() const;
   int64_t bindings() const { return auditor_.bindings(); }
   int64_t leaders() const { return leaders_; }
-  bool clean() const;
+  bool clean() const { return Violations().empty(); }
   std::vector<Violation> Violations() const;
 
  private:
+  // A process without a name needs none.
+  bool HoldsLease(const std::string& identity) const {
+    return identity.empty() || identity == leader_;
+  }
   void Watch(const char* path);
   void Observe(absl::string_view type, const apis::json::Value& object);
   void StartLife();

@@ -41,10 +41,7 @@ class Room {
       Add(free, pod.request, -1);
       for (const std::string& above : path) {
         if (const auto left = left_.find(above); left != left_.end()) {
-          for (auto& [dimension, amount] : left->second) {
-            const auto asked = pod.request.find(dimension);
-            if (asked != pod.request.end()) amount -= asked->second;
-          }
+          for (auto& [dimension, amount] : left->second) amount -= AmountOf(pod.request, dimension);
         }
       }
       return true;
@@ -76,12 +73,11 @@ bool EverythingFits(const ClusterMirror& mirror) {
     if (!pod.ended()) Add(asked, pod.request);
   }
   return std::all_of(asked.begin(), asked.end(), [&total](const auto& one) {
-    const auto has = total.find(one.first);
-    return one.second == 0 || (has != total.end() && has->second >= one.second);
+    return one.second == 0 || AmountOf(total, one.first) >= one.second;
   });
 }
 
-// Members by role that still have to come for the minimum.
+// Whether these are the minimum of the group and that of each role.
 bool Whole(const ClusterMirror::Group& group, int64_t placed,
            const std::map<std::string, int64_t>& by_role) {
   if (placed < group.min_member) return false;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/apiserver/hollow/pod_calls.h"
 #include "pkg/sim/storm.h"
 
 namespace hekla::sim {
@@ -15,6 +16,14 @@ using apis::json::Value;
 constexpr absl::string_view kVolcano = "scheduling.volcano.sh/v1beta1";
 constexpr absl::string_view kNamespace = "fuzz";
 constexpr absl::string_view kDown = "fuzz/down";
+
+Value Named(absl::string_view version, absl::string_view kind, absl::string_view name,
+            absl::string_view ns = "") {
+  Value object = Value::MakeObject({{"apiVersion", version}, {"kind", kind}});
+  object["metadata"].Set("name", name);
+  if (!ns.empty()) object["metadata"].Set("namespace", ns);
+  return object;
+}
 
 // The doing of one action.
 class Hand {
@@ -73,8 +82,7 @@ class Hand {
 
   void AddNode() {
     const std::string cpu = absl::StrCat(action_.GetInt("cpu"));
-    Value node = Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Node"}});
-    node["metadata"].Set("name", name());
+    Value node = Named("v1", "Node", name());
     Value amounts = Value::MakeObject(
         {{"cpu", cpu}, {"memory", "16Gi"}, {"pods", action_.GetString("pods", "20")}});
     node["status"].Set("capacity", amounts);
@@ -119,8 +127,7 @@ class Hand {
   }
 
   void AddQueue() {
-    Value queue = Value::MakeObject({{"apiVersion", kVolcano}, {"kind", "Queue"}});
-    queue["metadata"].Set("name", name());
+    Value queue = Named(kVolcano, "Queue", name());
     queue["spec"].Set("weight", action_.GetInt("weight", 1));
     if (action_.Has("cap")) SetCap(queue, action_.GetInt("cap"));
     server().Create(queue).IgnoreError();
@@ -142,9 +149,7 @@ class Hand {
 
   void AddPod(const std::string& pod_name, const std::string& group, int64_t run,
               absl::string_view role) {
-    Value pod = Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Pod"}});
-    pod["metadata"].Set("name", pod_name);
-    pod["metadata"].Set("namespace", kNamespace);
+    Value pod = Named("v1", "Pod", pod_name, kNamespace);
     if (!group.empty()) pod["metadata"]["annotations"].Set("scheduling.k8s.io/group-name", group);
     if (!role.empty()) pod["metadata"]["annotations"].Set("volcano.sh/task-spec", role);
     if (run > 0) pod["metadata"]["annotations"].Set("hekla.dev/run-seconds", absl::StrCat(run));
@@ -160,16 +165,13 @@ class Hand {
   void CreateIn(const Value& object) {
     const auto created = server().Create(object);
     if (created.ok() || !absl::IsNotFound(created.status())) return;
-    Value ns = Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Namespace"}});
-    ns["metadata"].Set("name", kNamespace);
+    Value ns = Named("v1", "Namespace", kNamespace);
     server().Create(ns).IgnoreError();
     server().Create(object).IgnoreError();
   }
 
   void AddGang() {
-    Value group = Value::MakeObject({{"apiVersion", kVolcano}, {"kind", "PodGroup"}});
-    group["metadata"].Set("name", name());
-    group["metadata"].Set("namespace", kNamespace);
+    Value group = Named(kVolcano, "PodGroup", name(), kNamespace);
     const int64_t min = action_.GetInt("min", 1);
     const bool leaders = action_.GetInt("leaders") > 0;
     group["spec"].Set("minMember", min);
@@ -211,11 +213,7 @@ class Hand {
   void Recreate() {
     const auto old = server().Get("v1", "Pod", kNamespace, name());
     if (!old.ok()) return;
-    http::Request request;
-    request.method = "DELETE";
-    request.target =
-        absl::StrCat("/api/v1/namespaces/", kNamespace, "/pods/", name(), "?gracePeriodSeconds=0");
-    server().Call(request);
+    apiserver::hollow::DeletePodNow(server(), kNamespace, name());
     Value fresh = Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Pod"}});
     for (const char* key : {"name", "namespace", "annotations"}) {
       fresh["metadata"].Set(key, old->At("metadata").At(key));
@@ -235,16 +233,7 @@ class Hand {
   }
   // Somebody else binds the pod. No storm draws this: tests plant it.
   void Bind() {
-    http::Request request;
-    request.method = "POST";
-    request.target = absl::StrCat("/api/v1/namespaces/", kNamespace, "/pods/", name(), "/binding");
-    request.headers.Set("Content-Type", "application/json");
-    Value binding = Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Binding"}});
-    binding["metadata"].Set("name", name());
-    binding["target"].Set("kind", "Node");
-    binding["target"].Set("name", action_.GetString("node"));
-    request.body = apis::json::Dump(binding);
-    server().Call(request);
+    apiserver::hollow::BindPod(server(), kNamespace, name(), action_.GetString("node"));
   }
   // What has ended is cleared away, with its PodGroup where nothing is left of it.
   void Collect() {

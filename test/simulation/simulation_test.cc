@@ -29,13 +29,6 @@ int64_t FromEnvironment(const char* name, int64_t fallback) {
   return value;
 }
 
-std::string Findings(const FuzzOptions& options, const FuzzOutcome& outcome) {
-  std::string text;
-  for (const Violation& v : outcome.violations) absl::StrAppend(&text, v.rule, ": ", v.text, "\n");
-  if (!text.empty()) absl::StrAppend(&text, "again: ", Reproduction(options), "\n");
-  return text;
-}
-
 void ShrinkAndPrint(FuzzOptions options, int runs) {
   options.record = true;
   const Shrunk shrunk = ShrinkFailure(RunFuzz(options), runs);

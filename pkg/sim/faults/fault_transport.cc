@@ -68,7 +68,6 @@ class FaultTransport::FaultStream final : public http::Stream, public http::Stre
     if (status == 200) {
       CloseLine();
       line_->owner = this;
-      line_->open = true;
       line_->opened = owner_->executor_->Now();
       line_->late.clear();
     }
@@ -118,9 +117,8 @@ class FaultTransport::FaultStream final : public http::Stream, public http::Stre
     target_->OnEnd(status);  // may destroy this
   }
   void CloseLine() {
-    if (line_->open && line_->owner == this) {
+    if (line_->owner == this) {
       line_->known = owner_->KnownUntil(*line_);
-      line_->open = false;
       line_->owner = nullptr;
       line_->late.clear();
     }
@@ -145,7 +143,7 @@ FaultTransport::~FaultTransport() = default;
 
 absl::Time FaultTransport::KnownUntil(const Line& line) const {
   const absl::Time now = executor_->Now();
-  if (!line.open || now < line.opened + kCatchUp) return line.known;
+  if (line.owner == nullptr || now < line.opened + kCatchUp) return line.known;
   if (line.late.empty()) return now;
   return line.late.front() <= line.opened ? line.known : line.late.front();
 }

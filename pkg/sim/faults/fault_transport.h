@@ -84,12 +84,11 @@ class FaultTransport final : public http::Transport {
   class FaultStream;
   // What is under way to the process about one collection.
   struct Line {
-    bool open = false;
     bool complete = false;
-    absl::Time known = absl::InfinitePast();  // while it is not open, or still catching up
+    absl::Time known = absl::InfinitePast();  // while nobody owns it, or still catching up
     absl::Time opened = absl::InfinitePast();
-    std::deque<absl::Time> late;  // when what is not delivered was sent
-    const FaultStream* owner = nullptr;
+    std::deque<absl::Time> late;         // when what is not delivered was sent
+    const FaultStream* owner = nullptr;  // the open stream
   };
   absl::Time KnownUntil(const Line& line) const;
 

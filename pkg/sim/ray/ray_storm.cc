@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "pkg/apis/meta/time.h"
+#include "pkg/apiserver/hollow/pod_calls.h"
 #include "pkg/sim/ray/cert_manager.h"
 
 namespace hekla::sim {
@@ -230,17 +231,7 @@ void RayStorm::LoseNode() {
   int bound = 0;
   for (const Value& pod : Pods()) {
     if (pod.At("spec").Has("nodeName") || random_.Below(2) == 0) continue;
-    http::Request request;
-    request.method = "POST";
-    request.target =
-        absl::StrCat("/api/v1/namespaces/", kNamespace, "/pods/", NameOf(pod), "/binding");
-    request.headers.Add("Content-Type", "application/json");
-    request.body = apis::json::Dump(
-        Value::MakeObject({{"apiVersion", "v1"},
-                           {"kind", "Binding"},
-                           {"metadata", Value::MakeObject({{"name", Value(NameOf(pod))}})},
-                           {"target", Value::MakeObject({{"kind", "Node"}, {"name", "lost"}})}}));
-    (void)world_.server().Call(request);
+    apiserver::hollow::BindPod(world_.server(), kNamespace, NameOf(pod), "lost");
     if (random_.Below(2) == 0) {
       (void)world_.server().Delete("v1", "Pod", kNamespace, NameOf(pod));
     }
@@ -294,11 +285,7 @@ void RayStorm::Act() {
 void RayStorm::Heal() {
   for (const Value& pod : Pods()) {
     if (pod.At("metadata").Has("deletionTimestamp")) {
-      http::Request request;
-      request.method = "DELETE";
-      request.target = absl::StrCat("/api/v1/namespaces/", kNamespace, "/pods/", NameOf(pod),
-                                    "?gracePeriodSeconds=0");
-      (void)world_.server().Call(request);
+      apiserver::hollow::DeletePodNow(world_.server(), kNamespace, NameOf(pod));
     } else if (pod.At("status").GetString("phase") == "Pending") {
       (void)SetPodStatus(pod, "Running");
     }
