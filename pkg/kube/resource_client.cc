@@ -99,38 +99,29 @@ void ResourceClient::List(absl::string_view ns, const ListOptions& options, Done
   SendObject(std::move(request), std::move(done));
 }
 
-namespace {
-
-absl::Status CheckCreation(const Resource& resource, absl::string_view ns) {
-  if (!resource.namespaced || !ns.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError("an empty namespace may not be set during creation");
-}
-
-RestRequest CreateRequest(const Resource& resource, absl::string_view ns, const Value& object) {
-  RestRequest request;
-  request.method = "POST";
-  request.path = resource.CollectionPath(ns);
-  request.subject = Subject(resource, object.At("metadata").GetString("name"));
-  request.body = apis::json::Dump(object);
-  return request;
-}
-
-}  // namespace
-
 void ResourceClient::Create(absl::string_view ns, const Value& object, Done done) const {
-  if (absl::Status s = CheckCreation(resource_, ns); !s.ok()) {
-    return FailLater(*client_, std::move(done), s);
-  }
-  SendObject(CreateRequest(resource_, ns, object), std::move(done));
+  Post(ns, object, RestRequest().accept, std::move(done));
 }
 
 void ResourceClient::CreateForMetadata(absl::string_view ns, const Value& object, Done done) const {
-  if (absl::Status s = CheckCreation(resource_, ns); !s.ok()) {
-    return FailLater(*client_, std::move(done), s);
-  }
-  RestRequest request = CreateRequest(resource_, ns, object);
   // A server that cannot answer so answers with the whole object.
-  request.accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+  Post(ns, object, "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+       std::move(done));
+}
+
+void ResourceClient::Post(absl::string_view ns, const Value& object, std::string accept,
+                          Done done) const {
+  if (resource_.namespaced && ns.empty()) {
+    return FailLater(
+        *client_, std::move(done),
+        absl::InvalidArgumentError("an empty namespace may not be set during creation"));
+  }
+  RestRequest request;
+  request.method = "POST";
+  request.path = resource_.CollectionPath(ns);
+  request.subject = Subject(resource_, object.At("metadata").GetString("name"));
+  request.body = apis::json::Dump(object);
+  request.accept = std::move(accept);
   SendObject(std::move(request), std::move(done));
 }
 

@@ -75,6 +75,8 @@ class ResourceClient {
   RestClient& rest() const { return *client_; }
 
  private:
+  void Post(absl::string_view ns, const apis::json::Value& object, std::string accept,
+            Done done) const;
   void SendObject(RestRequest request, Done done) const;
 
   RestClient* client_;

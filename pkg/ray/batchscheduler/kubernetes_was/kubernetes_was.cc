@@ -3,6 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "pkg/ray/batchscheduler/pod_edit.h"
+#include "pkg/ray/builders/json_edit.h"
 #include "pkg/ray/builders/owner.h"
 #include "pkg/ray/builders/resources.h"
 
@@ -30,11 +31,8 @@ bool HasSize(const Value& policy, const RayCluster& cluster) {
 
 Value Child(const RayCluster& cluster, absl::string_view kind, const std::string& name,
             Value spec) {
-  Value object = Value::MakeObject({{"apiVersion", kApiVersion}, {"kind", kind}});
-  Value& metadata = object["metadata"];
-  metadata.Set("name", name);
-  metadata.Set("namespace", cluster.ns());
-  metadata["labels"].Set(apis::ray::kClusterLabel, cluster.name());
+  Value object = builders::NewObject(kApiVersion, kind, name, cluster.ns());
+  object["metadata"]["labels"].Set(apis::ray::kClusterLabel, cluster.name());
   builders::SetController(cluster, object);
   object.Set("spec", std::move(spec));
   return object;

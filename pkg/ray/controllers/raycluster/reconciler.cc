@@ -141,9 +141,9 @@ PlanInput Reconciler::MakeInput(const Observed& observed) {
   };
   const std::string cluster = observed.cluster.metadata.Key();
   bool given_up = false;
+  const auto in_cache = InCache(observed.cluster.ns());
   for (const std::string& group : GroupsOf(observed.cluster)) {
-    if (!expectations_.Satisfied(cluster, group, InCache(observed.cluster.ns()), input.now,
-                                 &given_up)) {
+    if (!expectations_.Satisfied(cluster, group, in_cache, input.now, &given_up)) {
       input.waiting.insert(group);
     }
   }
