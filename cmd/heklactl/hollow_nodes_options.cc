@@ -41,16 +41,11 @@ absl::StatusOr<HollowNodesOptions> ParseHollowNodesOptions(
   if (options.kubeconfig.empty()) {
     return absl::InvalidArgumentError("--kubeconfig must name the cluster");
   }
-  if (options.nodes < 0 || options.nodes > 100000) {
-    return absl::InvalidArgumentError("--nodes must be from 0 to 100000");
-  }
-  if (options.node.gpus < 0 || options.node.gpus > 10000) {
-    return absl::InvalidArgumentError("--gpu must be from 0 to 10000");
-  }
+  HEKLA_RETURN_IF_ERROR(util::CheckRange("nodes", options.nodes, 0, 100000));
+  HEKLA_RETURN_IF_ERROR(util::CheckRange("gpu", options.node.gpus, 0, 10000));
   int pods = 0;
-  if (!absl::SimpleAtoi(options.node.pods, &pods) || pods < 1 || pods > 100000) {
-    return absl::InvalidArgumentError("--node-pods must be from 1 to 100000");
-  }
+  if (!absl::SimpleAtoi(options.node.pods, &pods)) pods = 0;
+  HEKLA_RETURN_IF_ERROR(util::CheckRange("node-pods", pods, 1, 100000));
   return options;
 }
 

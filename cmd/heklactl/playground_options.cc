@@ -51,16 +51,12 @@ absl::StatusOr<PlaygroundOptions> ParsePlaygroundOptions(
   if (!rest.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("unexpected argument: ", rest[0]));
   }
-  const auto within = [](absl::string_view name, int value, int low, int high) {
-    if (value >= low && value <= high) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("--", name, " must be from ", low, " to ", high));
-  };
-  HEKLA_RETURN_IF_ERROR(within("nodes", options.nodes, 0, 100000));
-  HEKLA_RETURN_IF_ERROR(within("node-pods", options.node_pods, 1, 100000));
-  HEKLA_RETURN_IF_ERROR(within("gpu", options.gpus, 0, 10000));
-  HEKLA_RETURN_IF_ERROR(within("port", options.port, 0, 65535));
-  HEKLA_RETURN_IF_ERROR(within("reconcile-concurrency", options.reconcile_concurrency, 1, 1000));
+  HEKLA_RETURN_IF_ERROR(util::CheckRange("nodes", options.nodes, 0, 100000));
+  HEKLA_RETURN_IF_ERROR(util::CheckRange("node-pods", options.node_pods, 1, 100000));
+  HEKLA_RETURN_IF_ERROR(util::CheckRange("gpu", options.gpus, 0, 10000));
+  HEKLA_RETURN_IF_ERROR(util::CheckRange("port", options.port, 0, 65535));
+  HEKLA_RETURN_IF_ERROR(
+      util::CheckRange("reconcile-concurrency", options.reconcile_concurrency, 1, 1000));
   for (const char* flag :
        {"reconcile-concurrency", "batch-scheduler", "feature-gates", "metrics-addr"}) {
     if (flags.Given(flag) && !options.ray) {
@@ -70,7 +66,7 @@ absl::StatusOr<PlaygroundOptions> ParsePlaygroundOptions(
   if (flags.Given("data-sync") && options.data_dir.empty()) {
     return absl::InvalidArgumentError("--data-sync needs --data-dir");
   }
-  HEKLA_RETURN_IF_ERROR(within("debug-port", options.debug_port, 0, 65535));
+  HEKLA_RETURN_IF_ERROR(util::CheckRange("debug-port", options.debug_port, 0, 65535));
   // Lines of the log would tear the status line apart: only warnings unless more is asked for.
   if (flags.Given("v")) options.log.min_severity = 0;
   return options;

@@ -19,15 +19,6 @@ using apis::json::Value;
 // How long an eviction counts although its pod is still there.
 constexpr absl::Duration kDisruptionTimeout = absl::Minutes(2);
 
-bool IsReady(const Value& pod) {
-  const Value& conditions = pod.At("status").At("conditions");
-  return conditions.is_array() && std::any_of(conditions.as_array().begin(),
-                                              conditions.as_array().end(), [](const Value& c) {
-                                                return c.GetString("type") == "Ready" &&
-                                                       c.GetString("status") == "True";
-                                              });
-}
-
 // A number or a percentage of `total`, rounded up.
 int64_t Scaled(const Value& value, int64_t total) {
   if (value.is_int()) return value.as_int();
@@ -116,7 +107,7 @@ void Budgets::RecountOne(const std::string& ns) {
               still.Set(stored->name(), evicted);
               continue;
             }
-            if (IsReady(pod)) ++healthy;
+            if (HasTrueCondition(pod, "Ready")) ++healthy;
           }
           const int64_t desired = DesiredHealthy(present.At("spec"), expected);
           const int64_t allowed = expected == 0 ? 0 : std::max<int64_t>(0, healthy - desired);

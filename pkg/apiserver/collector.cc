@@ -58,15 +58,6 @@ std::vector<std::string> ClaimsOf(const Value& pod) {
   return out;
 }
 
-bool IsReady(const Value& node) {
-  const Value& conditions = node.At("status").At("conditions");
-  return conditions.is_array() && std::any_of(conditions.as_array().begin(),
-                                              conditions.as_array().end(), [](const Value& c) {
-                                                return c.GetString("type") == "Ready" &&
-                                                       c.GetString("status") == "True";
-                                              });
-}
-
 bool HasTaint(const Value& node, absl::string_view key) {
   const Value& taints = node.At("spec").At("taints");
   return taints.is_array() &&
@@ -105,7 +96,7 @@ void Collector::Created(const Resource& resource, const Value& object) {
       Note({Task::Kind::kDependent, KeyOfObject(object), "", ByTable(resource.table.get())});
     }
   }
-  if (IsCore(resource, "nodes") && IsReady(object)) {
+  if (IsCore(resource, "nodes") && HasTrueCondition(object, "Ready")) {
     Note({Task::Kind::kNode, KeyOfObject(object), "", nullptr});
   }
   if (IsCore(resource, "namespaces")) {
@@ -121,7 +112,8 @@ void Collector::Changed(const Resource& resource, const Value& old, const Value&
   if (WaitsForDependents(object)) {
     Note({Task::Kind::kOwner, KeyOfObject(object), "", ByTable(resource.table.get())});
   }
-  if (IsCore(resource, "nodes") && IsReady(object) && HasTaint(object, kNotReadyTaint)) {
+  if (IsCore(resource, "nodes") && HasTrueCondition(object, "Ready") &&
+      HasTaint(object, kNotReadyTaint)) {
     Note({Task::Kind::kNode, KeyOfObject(object), "", nullptr});
   }
   if (IsCore(resource, "namespaces") && object.At("metadata").Has("deletionTimestamp")) {
@@ -438,7 +430,8 @@ void Collector::ClearNodeTaint(const std::string& name) {
   const ResourcePtr nodes = core_.registry.Find("", "v1", "nodes");
   const auto amended =
       writer_->Amend(*nodes, name, [](const Value& present) -> absl::StatusOr<Value> {
-        if (!IsReady(present) || !HasTaint(present, kNotReadyTaint)) return Value();
+        if (!HasTrueCondition(present, "Ready") || !HasTaint(present, kNotReadyTaint))
+          return Value();
         Value changed = present;
         Value::Array& taints = changed["spec"]["taints"].as_array();
         taints.erase(

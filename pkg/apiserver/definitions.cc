@@ -53,15 +53,6 @@ void SetCondition(Value& conditions, absl::string_view type, bool on, absl::stri
   conditions.Append(std::move(wanted));
 }
 
-bool IsEstablished(const Value& crd) {
-  const Value& conditions = crd.At("status").At("conditions");
-  return conditions.is_array() && std::any_of(conditions.as_array().begin(),
-                                              conditions.as_array().end(), [](const Value& c) {
-                                                return c.GetString("type") == "Established" &&
-                                                       c.GetString("status") == "True";
-                                              });
-}
-
 absl::string_view StorageVersion(const Value& crd) {
   const Value& versions = crd.At("spec").At("versions");
   if (!versions.is_array()) return "";
@@ -185,7 +176,7 @@ void Definitions::Recover() {
   for (const bool established : {true, false}) {
     for (const storage::ObjectPtr& object : list->objects) {
       const Value crd = object->Parse();
-      if (IsEstablished(crd) != established) continue;
+      if (HasTrueCondition(crd, "Established") != established) continue;
       if (NameConflict(crd).empty()) Serve(crd);  // also one that is being deleted: it has objects
       Sync(std::string(object->key()));
     }

@@ -63,15 +63,6 @@ absl::Status CheckBindable(const Value& pod, absl::string_view name) {
   return absl::OkStatus();
 }
 
-bool IsReady(const Value& pod) {
-  const Value& conditions = pod.At("status").At("conditions");
-  return conditions.is_array() && std::any_of(conditions.as_array().begin(),
-                                              conditions.as_array().end(), [](const Value& c) {
-                                                return c.GetString("type") == "Ready" &&
-                                                       c.GetString("status") == "True";
-                                              });
-}
-
 std::vector<std::string> ContainerNames(const Value& pod, absl::string_view field) {
   std::vector<std::string> out;
   const Value& list = pod.At("spec").At(field);
@@ -158,7 +149,7 @@ absl::Status Resources::SpendBudget(Call& call, const Value& pod, bool dry_run) 
   const Value& budget = matching[0];
   const std::string name(budget.At("metadata").GetString("name"));
   const Value& status = budget.At("status");
-  if (!IsReady(pod)) {
+  if (!HasTrueCondition(pod, "Ready")) {
     const bool always = budget.At("spec").GetString("unhealthyPodEvictionPolicy") == "AlwaysAllow";
     if (always || (status.GetInt("currentHealthy") >= status.GetInt("desiredHealthy") &&
                    status.GetInt("desiredHealthy") > 0)) {

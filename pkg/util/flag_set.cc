@@ -212,4 +212,9 @@ std::string FlagSet::Usage() const {
   return out;
 }
 
+absl::Status CheckRange(absl::string_view flag, int value, int low, int high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--", flag, " must be from ", low, " to ", high));
+}
+
 }  // namespace hekla::util

@@ -83,4 +83,7 @@ class FlagSet {
   bool help_ = false;
 };
 
+// Errors: kInvalidArgument: "--name must be from LOW to HIGH".
+absl::Status CheckRange(absl::string_view flag, int value, int low, int high);
+
 }  // namespace hekla::util

@@ -1,10 +1,10 @@
 #include "pkg/apiserver/status/api_status.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "pkg/util/utf8.h"
 
 namespace hekla::apiserver {
 namespace {
@@ -55,34 +55,18 @@ absl::Status Fail(int code, absl::string_view reason, absl::string_view message,
   return ApiError(FailureStatus(code, reason, message, std::move(details)));
 }
 
-// How many bytes at the start of `text` are one character of UTF-8; 0 where they are none.
-size_t CharacterLength(absl::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and what is above the last code point.
-  if ((first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
-      (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f)) {
-    return 0;
-  }
-  return length;
-}
-
 // Messages quote what clients send: bytes that are no UTF-8 become U+FFFD, as real servers do.
 std::string ValidUtf8(absl::string_view text) {
   std::string out;
   out.reserve(text.size());
-  while (!text.empty()) {
-    const size_t length = CharacterLength(text);
-    absl::StrAppend(&out, length == 0 ? absl::string_view("\xef\xbf\xbd") : text.substr(0, length));
-    text.remove_prefix(std::max<size_t>(length, 1));
+  while (true) {
+    const size_t good = util::ValidUtf8Prefix(text);
+    absl::StrAppend(&out, text.substr(0, good));
+    text.remove_prefix(good);
+    if (text.empty()) return out;
+    out += "\xef\xbf\xbd";
+    text.remove_prefix(1);
   }
-  return out;
 }
 
 }  // namespace

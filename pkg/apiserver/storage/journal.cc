@@ -45,6 +45,19 @@ bool WriteAll(int fd, absl::string_view text) {
   return true;
 }
 
+absl::Status FileError(absl::string_view path) {
+  return absl::UnavailableError(absl::StrCat("file ", path, ": ", ErrorText()));
+}
+
+JournalRecord PutOf(absl::string_view table, const StoredObject& object) {
+  return {.kind = Kind::kPut,
+          .version = object.resource_version(),
+          .write_time_seconds = object.write_time_seconds(),
+          .table = std::string(table),
+          .key = object.key(),
+          .content = object.json()};
+}
+
 }  // namespace
 
 struct Journal::File {
@@ -87,7 +100,7 @@ absl::Status Journal::LockFolder() {
   lock_file_ =
       std::make_unique<File>(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (lock_file_->fd < 0) {
-    return absl::UnavailableError(absl::StrCat("file ", path, ": ", ErrorText()));
+    return FileError(path);
   }
   if (::flock(lock_file_->fd, LOCK_EX | LOCK_NB) != 0) {
     return absl::FailedPreconditionError(
@@ -106,7 +119,7 @@ absl::Status Journal::Recover() {
     LOG(WARNING) << "journal ends in the middle of a record, which is dropped file=" << path
                  << " at=" << found.newest_log_bytes << " bytes=" << found.torn_bytes;
     if (::truncate(path.c_str(), static_cast<off_t>(found.newest_log_bytes)) != 0) {
-      return absl::UnavailableError(absl::StrCat("file ", path, ": ", ErrorText()));
+      return FileError(path);
     }
   }
   if (!found.ended && (boot_.empty() || found.boot != boot_)) recovered_.version += kVersionGap;
@@ -122,13 +135,13 @@ absl::Status Journal::OpenLog(uint64_t number, uint64_t size, int64_t version) {
   const std::string path = JournalPath(options_.folder, "log", number);
   auto file = std::make_shared<File>(
       ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (file->fd < 0) return absl::UnavailableError(absl::StrCat("file ", path, ": ", ErrorText()));
+  if (file->fd < 0) return FileError(path);
   const std::shared_ptr<File> before = std::exchange(file_, std::move(file));
   const uint64_t old_size = std::exchange(size_, size);
   absl::Status opened =
       AppendLine(JournalLine({.kind = Kind::kOpen, .version = version, .boot = boot_}));
   if (opened.ok() && ::fdatasync(file_->fd) != 0) {
-    opened = absl::UnavailableError(absl::StrCat("file ", path, ": ", ErrorText()));
+    opened = FileError(path);
   }
   if (opened.ok()) opened = SyncFolder();
   if (!opened.ok()) {
@@ -172,12 +185,7 @@ absl::Status Journal::Append(const JournalRecord& record) {
 }
 
 absl::Status Journal::Put(absl::string_view table, const StoredObject& object) {
-  return Append({.kind = Kind::kPut,
-                 .version = object.resource_version(),
-                 .write_time_seconds = object.write_time_seconds(),
-                 .table = std::string(table),
-                 .key = object.key(),
-                 .content = object.json()});
+  return Append(PutOf(table, object));
 }
 
 absl::Status Journal::Remove(absl::string_view table, absl::string_view key, int64_t version) {
@@ -253,14 +261,7 @@ absl::Status Journal::Compact(uint64_t log, const JournalState& state) {
     chunk.clear();
   };
   for (const auto& [name, objects] : state.tables) {
-    for (const ObjectPtr& object : objects) {
-      add({.kind = Kind::kPut,
-           .version = object->resource_version(),
-           .write_time_seconds = object->write_time_seconds(),
-           .table = name,
-           .key = object->key(),
-           .content = object->json()});
-    }
+    for (const ObjectPtr& object : objects) add(PutOf(name, *object));
   }
   for (const auto& [name, objects] : state.parked) {
     for (const auto& [key, object] : objects) {

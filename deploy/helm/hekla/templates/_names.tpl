@@ -18,7 +18,7 @@
 {{- end }}
 
 {{- /* config/rbac/<file> with names and namespaces of the release: no rights are written twice.
-       of: context, file, name in the file, name to use, whether accounts are made. */ -}}
+       of: context, file, name in the file, name to use. */ -}}
 {{- define "hekla.rbac" -}}
 {{- $root := index . 0 -}}
 {{- $old := index . 2 -}}
