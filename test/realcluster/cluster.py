@@ -246,6 +246,10 @@ class World:
     def group(self, name):
         return self.rest.call("GET", self.in_namespace(GROUP, f"podgroups/{name}"))
 
+    def until_group_runs(self, name):
+        """It has no status before a scheduler has written one."""
+        until(lambda: self.group(name).get("status", {}).get("phase") == "Running")
+
     def condition_of(self, group, kind):
         for condition in self.group(group).get("status", {}).get("conditions", ()):
             if condition["type"] == kind:

@@ -38,7 +38,7 @@ class Scenarios(unittest.TestCase):
             world.add_nodes(1, "1500m", "later")
             world.until_bound(3)
             world.until_running(3)
-            until(lambda: world.group("train")["status"]["phase"] == "Running")
+            world.until_group_runs("train")
         self.assertEqual(len(set(world.bound().values())), 3)
 
     def test_gang_of_thousand(self):
@@ -56,7 +56,7 @@ class Scenarios(unittest.TestCase):
             created, bound, running = (b - a for a, b in zip(times, times[1:]))
             print(f"   1,000 pods: created in {created:.1f} s, bound {bound:.1f} s after the "
                   f"scheduler's start, all running {running:.1f} s later", flush=True)
-            until(lambda: world.group("wide")["status"]["phase"] == "Running")
+            world.until_group_runs("wide")
         world.must_not_be_full(10)
 
     def test_two_queues_share_by_weight(self):
@@ -125,7 +125,7 @@ class Scenarios(unittest.TestCase):
             world.add_pod_group("crew", 200)
             world.until_bound(200)
             world.until_running(200)
-            until(lambda: world.group("crew").get("status", {}).get("phase") == "Running")
+            world.until_group_runs("crew")
         world.must_not_be_full(10)
 
     def binding_interrupted(self, interrupt, server_restarts=False):
@@ -141,7 +141,7 @@ class Scenarios(unittest.TestCase):
             interrupt(scheduler)
             world.until_bound(400)
             world.until_running(400)
-            until(lambda: world.group("gang")["status"]["phase"] == "Running")
+            world.until_group_runs("gang")
         world.must_not_be_full(10)
 
     def test_scheduler_killed_midway(self):
