@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 
 namespace hekla::apis::ray {
 namespace {
@@ -352,7 +353,9 @@ const Value* FindRayContainerEnv(const Value& pod_template, absl::string_view na
 }
 
 std::optional<RayVersion> ParseRayVersion(absl::string_view text) {
+  text = absl::StripLeadingAsciiWhitespace(text);
   if (!text.empty() && text.front() == 'v') text.remove_prefix(1);
+  if (text.size() > 1 && text[0] == '0' && absl::ascii_isdigit(text[1])) return std::nullopt;
   int64_t fields[3] = {0, 0, 0};
   int count = 0;
   while (count < 3) {
@@ -366,6 +369,18 @@ std::optional<RayVersion> ParseRayVersion(absl::string_view text) {
   }
   if (count < 2) return std::nullopt;
   return RayVersion{fields[0], fields[1], fields[2]};
+}
+
+std::string RayVersionProblem(absl::string_view text) {
+  absl::string_view rest = absl::StripLeadingAsciiWhitespace(text);
+  if (!rest.empty() && rest.front() == 'v') rest.remove_prefix(1);
+  const size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  if (end == 0) return absl::StrFormat("could not parse \"%s\" as version", text);
+  const bool second =
+      end + 1 < rest.size() && rest[end] == '.' && absl::ascii_isdigit(rest[end + 1]);
+  if (!second) return absl::StrFormat("illegal version string \"%s\"", text);
+  return absl::StrFormat("illegal zero-prefixed version component \"%s\" in \"%s\"",
+                         rest.substr(0, end), text);
 }
 
 }  // namespace hekla::apis::ray

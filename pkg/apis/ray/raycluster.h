@@ -219,5 +219,7 @@ struct RayVersion {
   friend auto operator<=>(const RayVersion&, const RayVersion&) = default;
 };
 std::optional<RayVersion> ParseRayVersion(absl::string_view text);
+// Why `text` is none, in the words of upstream's parser.
+std::string RayVersionProblem(absl::string_view text);
 
 }  // namespace hekla::apis::ray

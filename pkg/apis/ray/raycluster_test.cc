@@ -21,7 +21,17 @@ TEST(RayVersionTest, NeedsTwoNumbersAndIgnoresTheRest) {
   for (const char* text : {"2", "latest", "nightly", "", "v", "2.", ".5"}) {
     EXPECT_EQ(ParseRayVersion(text), std::nullopt) << text;
   }
+  EXPECT_EQ(ParseRayVersion("  2.53"), (RayVersion{2, 53, 0}));
+  EXPECT_EQ(ParseRayVersion("0.9"), (RayVersion{0, 9, 0}));
+  EXPECT_EQ(ParseRayVersion("02.53"), std::nullopt);
   EXPECT_LT((RayVersion{2, 9, 9}), (RayVersion{2, 52, 0}));
+}
+
+TEST(RayVersionTest, SaysWhatIsWrong) {
+  EXPECT_EQ(RayVersionProblem("v-2"), "could not parse \"v-2\" as version");
+  EXPECT_EQ(RayVersionProblem("2."), "illegal version string \"2.\"");
+  EXPECT_EQ(RayVersionProblem("v02.53"),
+            "illegal zero-prefixed version component \"02\" in \"v02.53\"");
 }
 
 TEST(RayClusterTest, WrongTypesAreNamedWithTheirPath) {

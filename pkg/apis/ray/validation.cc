@@ -23,8 +23,8 @@ RuleError ResourcesError(absl::string_view group, const meta::StringMap& params,
   for (absl::string_view key : {"num-cpus", "num-gpus", "memory", "resources"}) {
     if (!params.Get(key).empty()) {
       return absl::StrFormat(
-          "resource fields should not be set in both rayStartParams and Resources for %s group. "
-          "please use only one of them",
+          "resource fields should not be set in both rayStartParams and Resources for %s group; "
+          "please use only one",
           group);
     }
   }
@@ -76,22 +76,18 @@ RuleError ReplicaBoundsError(const RayCluster& cluster, const WorkerGroupSpec& g
   return std::nullopt;
 }
 
-std::string NeedsAutoscalerV2(const WorkerGroupSpec& group, absl::string_view field) {
-  return absl::StrFormat(
-      "worker group %s: %s is set, but autoscaler v2 is not enabled. Please set "
-      ".spec.autoscalerOptions.version to 'v2' (or set RAY_enable_autoscaler_v2 environment "
-      "variable to 'true' in the head pod if using KubeRay < 1.4.0)",
-      group.group_name, field);
-}
-
 RuleError IdleTimeoutError(const RayCluster& cluster, const WorkerGroupSpec& group) {
   if (!group.idle_timeout_seconds) return std::nullopt;
   if (*group.idle_timeout_seconds < 0) {
     return absl::StrFormat("worker group %s: idleTimeoutSeconds must be non-negative, got %d",
                            group.group_name, *group.idle_timeout_seconds);
   }
-  if (!AutoscalerV2Enabled(cluster)) return NeedsAutoscalerV2(group, "idleTimeoutSeconds");
-  return std::nullopt;
+  if (AutoscalerV2Enabled(cluster)) return std::nullopt;
+  return absl::StrFormat(
+      "worker group %s: idleTimeoutSeconds is set, but autoscaler v2 is not enabled. Please set "
+      ".spec.autoscalerOptions.version to 'v2' (or set RAY_enable_autoscaler_v2 environment "
+      "variable to 'true' in the head pod if using KubeRay < 1.4.0)",
+      group.group_name);
 }
 
 RuleError PriorityError(const RayCluster& cluster, const WorkerGroupSpec& group) {
@@ -105,16 +101,20 @@ RuleError PriorityError(const RayCluster& cluster, const WorkerGroupSpec& group)
   }
   const std::optional<RayVersion> version = ParseRayVersion(text);
   if (!version) {
-    return absl::StrFormat("worker group %s: priority is set, but RayVersion format is invalid: %s",
-                           group.group_name, text);
+    return absl::StrFormat(
+        "worker group %s: priority is set, but RayVersion format is invalid: %s, %s",
+        group.group_name, text, RayVersionProblem(text));
   }
   if (*version < kPriorityVersion) {
     return absl::StrFormat(
         "worker group %s: priority is set, but minimum Ray version is 2.56.0, got %s",
         group.group_name, text);
   }
-  if (!AutoscalerV2Enabled(cluster)) return NeedsAutoscalerV2(group, "priority");
-  return std::nullopt;
+  if (AutoscalerV2Enabled(cluster)) return std::nullopt;
+  return absl::StrFormat(
+      "worker group %s: priority is set to %d, but autoscaler v2 is not enabled. Priority is only "
+      "supported with autoscaler v2 enabled",
+      group.group_name, *group.priority);
 }
 
 RuleError WorkerGroupError(const RayCluster& cluster, const WorkerGroupSpec& group) {
@@ -222,7 +222,8 @@ RuleError AutoscalerOptionsError(const RayCluster& cluster) {
   for (const Value& entry : env.as_array()) {
     if (entry.GetString("name") == kEnvAutoscalerCommand) {
       return absl::StrFormat(
-          "autoscalerOptions.env should not contain %s since it is set by the operator",
+          "autoscalerOptions.env must not contain %s: it is managed by KubeRay and injected "
+          "automatically into the autoscaler container",
           kEnvAutoscalerCommand);
     }
   }
@@ -281,7 +282,9 @@ std::optional<std::string> UpgradeStrategyError(const RayCluster& cluster) {
   if (!type) return std::nullopt;
   if (*type != "Recreate" && *type != "None") {
     return absl::StrFormat(
-        "Spec.UpgradeStrategy.Type value %s is invalid, valid options are Recreate or None", *type);
+        "The RayCluster spec is invalid: Spec.UpgradeStrategy.Type value %s is invalid, valid "
+        "options are Recreate or None",
+        *type);
   }
   const absl::string_view creator = CreatorKind(cluster);
   if (creator == kRayClusterKind) return std::nullopt;
@@ -292,8 +295,9 @@ std::optional<std::string> StatusError(const RayClusterStatus& status) {
   if (!IsConditionTrue(status, kSuspending) || !IsConditionTrue(status, kSuspended)) {
     return std::nullopt;
   }
-  return absl::StrFormat("invalid RayCluster State: %s and %s conditions should not be both true",
-                         kSuspending, kSuspended);
+  return absl::StrFormat(
+      "invalid RayCluster State: rayv1.%s and rayv1.%s conditions should not be both true",
+      kSuspending, kSuspended);
 }
 
 std::optional<std::string> RestartPolicyWarning(const RayCluster& cluster) {

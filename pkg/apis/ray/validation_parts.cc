@@ -18,6 +18,7 @@ using json::Value;
 
 constexpr RayVersion kTokenAuthVersion{2, 52, 0};
 constexpr RayVersion kK8sTokenAuthVersion{2, 55, 0};
+constexpr absl::string_view kEnvStorageBackend = "STORAGE_BACKEND";
 
 const Value* FindNamed(const Value& list, absl::string_view name) {
   if (!list.is_array()) return nullptr;
@@ -42,37 +43,40 @@ RuleError RocksDbError(const RayCluster& cluster, const ValidationGates& gates) 
     return "the embedded RocksDB GCS fault tolerance backend (GcsFaultToleranceOptions.Backend: "
            "'rocksdb') requires the GCSFaultToleranceEmbeddedStorage feature gate to be enabled";
   }
-  if (!options.redis_address.empty() || options.redis_username || options.redis_password ||
-      !options.external_storage_namespace.empty()) {
-    return "GcsFaultToleranceOptions.RedisAddress, RedisUsername, RedisPassword and "
-           "ExternalStorageNamespace cannot be set when GcsFaultToleranceOptions.Backend is "
-           "'rocksdb'";
+  const std::pair<bool, absl::string_view> of_redis[] = {
+      {!options.redis_address.empty(), "RedisAddress"},
+      {options.redis_username.has_value(), "RedisUsername"},
+      {options.redis_password.has_value(), "RedisPassword"},
+      {!options.external_storage_namespace.empty(), "ExternalStorageNamespace"}};
+  for (const auto& [set, field] : of_redis) {
+    if (!set) continue;
+    return absl::StrFormat("cannot set GcsFaultToleranceOptions.%s when backend is 'rocksdb'",
+                           field);
   }
   if (options.storage && !options.storage->claim_name.empty() &&
       (options.storage->size || options.storage->storage_class_name ||
        !options.storage->access_modes.empty())) {
-    return "GcsFaultToleranceOptions.Storage.ClaimName cannot be set together with Size, "
-           "StorageClassName or AccessModes";
+    return "GcsFaultToleranceOptions.Storage.ClaimName is mutually exclusive with size, "
+           "storageClassName, and accessModes";
   }
-  for (absl::string_view name : {kEnvGcsStorage, kEnvGcsStoragePath}) {
-    if (HeadHasEnv(cluster, name)) {
-      return absl::StrFormat(
-          "cannot set `%s` env var in head Pod when GcsFaultToleranceOptions.Backend is 'rocksdb'",
-          name);
-    }
+  if (HeadHasEnv(cluster, kEnvGcsStorage) || HeadHasEnv(cluster, kEnvGcsStoragePath)) {
+    return absl::StrFormat(
+        "cannot set `%s` or `%s` env var in head Pod when the embedded GCS FT backend is used - "
+        "these are managed by KubeRay",
+        kEnvGcsStorage, kEnvGcsStoragePath);
   }
   const Value& pod = cluster.spec.head.pod_template.At("spec");
   const Value* ray = RayContainer(cluster.spec.head.pod_template);
   if (ray != nullptr && HasMount(ray->At("volumeMounts"), kGcsStorageVolume, kGcsStoragePath)) {
     return absl::StrFormat(
-        "cannot set a volume mount named `%s` or at path `%s` in head Pod when "
-        "GcsFaultToleranceOptions.Backend is 'rocksdb'",
+        "cannot set a volume mount named \"%s\" or mounted at %s in the head container when the "
+        "embedded GCS FT backend is used - it is managed by KubeRay",
         kGcsStorageVolume, kGcsStoragePath);
   }
   if (FindNamed(pod.At("volumes"), kGcsStorageVolume) != nullptr) {
     return absl::StrFormat(
-        "cannot set a volume named `%s` in head Pod when GcsFaultToleranceOptions.Backend is "
-        "'rocksdb'",
+        "cannot set a volume named \"%s\" in the head Pod when the embedded GCS FT backend is used "
+        "- it is managed by KubeRay",
         kGcsStorageVolume);
   }
   return std::nullopt;
@@ -100,8 +104,8 @@ RuleError FaultToleranceOptionsError(const RayCluster& cluster, const Validation
   }
   if (cluster.spec.gcs_fault_tolerance->embedded()) return RocksDbError(cluster, gates);
   if (cluster.spec.gcs_fault_tolerance->storage) {
-    return "GcsFaultToleranceOptions.Storage can only be set when "
-           "GcsFaultToleranceOptions.Backend is 'rocksdb'";
+    return "cannot set GcsFaultToleranceOptions.Storage when backend is 'redis' - it only applies "
+           "to the 'rocksdb' backend";
   }
   return std::nullopt;
 }
@@ -114,61 +118,74 @@ bool Given(const Value& env, absl::string_view name) {
          (!entry->GetString("value").empty() || entry->At("valueFrom").is_object());
 }
 
-RuleError MissingEnv(const Value& env, absl::string_view backend,
+// `when`: what asks for them beside the variable that names the backend.
+RuleError MissingEnv(const Value& env, absl::string_view when,
                      std::initializer_list<absl::string_view> names) {
   for (absl::string_view name : names) {
     if (Given(env, name)) continue;
-    return absl::StrFormat("collectorOptions.env must contain %s for storage backend %s", name,
-                           backend);
+    return absl::StrFormat("%s environment variable must be set when %s is %s", name,
+                           kEnvStorageBackend, when);
   }
   return std::nullopt;
 }
 
-RuleError AzureError(const Value& env, absl::string_view backend) {
+RuleError AzureError(const Value& env) {
+  constexpr absl::string_view kMode = "AZURE_STORAGE_AUTH_MODE";
   constexpr absl::string_view kConnection = "AZURE_STORAGE_CONNECTION_STRING";
   constexpr absl::string_view kAccount = "AZURE_STORAGE_ACCOUNT_URL";
   std::string mode;
-  if (const Value* entry = FindNamed(env, "AZURE_STORAGE_AUTH_MODE")) {
+  if (const Value* entry = FindNamed(env, kMode)) {
     mode = absl::AsciiStrToLower(absl::StripAsciiWhitespace(entry->GetString("value")));
   }
-  if (mode == "connection_string") return MissingEnv(env, backend, {kConnection});
-  if (mode == "workload_identity" || mode == "default") return MissingEnv(env, backend, {kAccount});
+  const std::string when = absl::StrCat("AZUREBLOB and ", kMode, " is ", mode);
+  if (mode == "connection_string") return MissingEnv(env, when, {kConnection});
+  if (mode == "workload_identity" || mode == "default") return MissingEnv(env, when, {kAccount});
   if (Given(env, kConnection) || Given(env, kAccount)) return std::nullopt;
-  return absl::StrFormat("collectorOptions.env must contain %s or %s for storage backend %s",
-                         kConnection, kAccount, backend);
+  return absl::StrFormat("either %s or %s environment variable must be set when %s is AZUREBLOB",
+                         kConnection, kAccount, kEnvStorageBackend);
 }
 
 RuleError CollectorError(const Value& options) {
-  if (options.GetString("image").empty()) return "collectorOptions.image must be set";
+  if (options.GetString("image").empty()) {
+    return "historyServerOptions.collectorOptions.image must be set";
+  }
   const Value& env = options.At("env");
   for (absl::string_view name : {"POD_IP", "FQ_RAY_IP", "RAY_CLUSTER_NAME", "RAY_CLUSTER_NAMESPACE",
                                  "RAY_ROLE", "OWNER_KIND", "OWNER_NAME", "EVENTS_PORT"}) {
     if (FindNamed(env, name) != nullptr) {
       return absl::StrFormat(
-          "collectorOptions.env should not contain %s since it is set by the operator", name);
+          "historyServerOptions.collectorOptions.env must not contain %s: it is managed by KubeRay "
+          "and injected automatically into the collector container",
+          name);
     }
   }
-  const Value* storage = FindNamed(env, "STORAGE_BACKEND");
+  const Value* storage = FindNamed(env, kEnvStorageBackend);
   if (storage == nullptr || storage->GetString("value").empty()) {
-    return "collectorOptions.env must contain STORAGE_BACKEND with a literal value";
+    return absl::StrFormat(
+        "%s environment variable must be set with a literal string value in "
+        "historyServerOptions.collectorOptions.env",
+        kEnvStorageBackend);
   }
   const std::string backend = absl::AsciiStrToUpper(storage->GetString("value"));
   if (backend == "GCS") return MissingEnv(env, backend, {"GCS_BUCKET"});
   if (backend == "S3") return MissingEnv(env, backend, {"S3_REGION"});
-  if (backend == "AZUREBLOB") return AzureError(env, backend);
+  if (backend == "AZUREBLOB") return AzureError(env);
   if (backend == "ALIYUNOSS") {
     return MissingEnv(env, backend, {"OSS_BUCKET", "OSS_ENDPOINT", "OSS_REGION"});
   }
   return std::nullopt;
 }
 
-RuleError CollectorNameError(absl::string_view group, const Value& pod_template) {
+// `owner`: "head" or "worker group w".
+RuleError CollectorNameError(absl::string_view owner, const Value& pod_template) {
   const Value* containers = pod_template.FindPath({"spec", "containers"});
   if (containers == nullptr || FindNamed(*containers, kCollectorContainer) == nullptr) {
     return std::nullopt;
   }
-  return absl::StrFormat("%s must not have a container named %s when historyServerOptions is set",
-                         group, kCollectorContainer);
+  return absl::StrFormat(
+      "%s pod template must not define a container with name '%s' when history server collector "
+      "options are enabled",
+      owner, kCollectorContainer);
 }
 
 // --- network policy
@@ -176,12 +193,13 @@ RuleError CollectorNameError(absl::string_view group, const Value& pod_template)
 RuleError RulesError(absl::string_view where, absl::string_view mode,
                      const NetworkPolicyRules& rules) {
   if (mode == "DenyAllEgress" && rules.ingress_rules.size() > 0) {
-    return absl::StrFormat("%s.ingressRules cannot be set when networkPolicy.mode is %s", where,
-                           mode);
+    return absl::StrFormat(
+        "%s.ingressRules cannot be set when mode is \"%s\" (ingress is not restricted)", where,
+        mode);
   }
   if (mode == "DenyAllIngress" && rules.egress_rules.size() > 0) {
-    return absl::StrFormat("%s.egressRules cannot be set when networkPolicy.mode is %s", where,
-                           mode);
+    return absl::StrFormat(
+        "%s.egressRules cannot be set when mode is \"%s\" (egress is not restricted)", where, mode);
   }
   return std::nullopt;
 }
@@ -195,17 +213,29 @@ bool HasGroup(const RayCluster& cluster, absl::string_view name) {
 
 // --- TLS
 
-RuleError TlsConflict(absl::string_view where, const Value& env, const Value& mounts) {
+// Where variables and mounts are looked for, and whose configuration the operator manages.
+struct TlsPlace {
+  std::string env;
+  std::string mounts;
+  absl::string_view managed = "TLS configuration";
+};
+
+RuleError TlsConflict(const TlsPlace& place, const Value& env, const Value& mounts) {
   for (absl::string_view name : {kEnvUseTls, kEnvTlsCert, kEnvTlsKey, kEnvTlsCa}) {
-    if (FindNamed(env, name) != nullptr) {
-      return absl::StrFormat("%s must not set the environment variable %s when TLS is enabled",
-                             where, name);
-    }
-  }
-  if (HasMount(mounts, kTlsVolume, kTlsPath)) {
+    if (FindNamed(env, name) == nullptr) continue;
     return absl::StrFormat(
-        "%s must not have a volume mount named %s or at path %s when TLS is enabled", where,
-        kTlsVolume, kTlsPath);
+        "cannot set %s environment variable in %s when tlsOptions is set - the operator manages %s "
+        "automatically",
+        name, place.env, place.managed);
+  }
+  if (!mounts.is_array()) return std::nullopt;
+  for (const Value& mount : mounts.as_array()) {
+    const bool named = mount.GetString("name") == kTlsVolume;
+    if (!named && mount.GetString("mountPath") != kTlsPath) continue;
+    return absl::StrFormat(
+        "cannot use volume mount %s \"%s\" in %s when tlsOptions is set - the operator manages TLS "
+        "configuration automatically",
+        named ? "named" : "at path", named ? kTlsVolume : kTlsPath, place.mounts);
   }
   return std::nullopt;
 }
@@ -234,7 +264,7 @@ RuleError HistoryServerError(const RayCluster& cluster, const ValidationGates& g
   const Value& options = cluster.spec.history_server->collector_options;
   if (options.is_null()) return "historyServerOptions.collectorOptions must be set";
   if (RuleError e = CollectorError(options)) return e;
-  if (RuleError e = CollectorNameError("headGroupSpec", cluster.spec.head.pod_template)) return e;
+  if (RuleError e = CollectorNameError("head", cluster.spec.head.pod_template)) return e;
   for (const WorkerGroupSpec& group : cluster.spec.worker_groups) {
     if (RuleError e = CollectorNameError(absl::StrCat("worker group ", group.group_name),
                                          group.pod_template)) {
@@ -258,8 +288,8 @@ RuleError AuthError(const RayCluster& cluster) {
   }
   const std::optional<RayVersion> version = ParseRayVersion(text);
   if (!version) {
-    return absl::StrFormat("authOptions.mode is 'token' but RayVersion format is invalid: %s",
-                           text);
+    return absl::StrFormat("authOptions.mode is 'token' but RayVersion format is invalid: %s, %s",
+                           text, RayVersionProblem(text));
   }
   if (*version < kTokenAuthVersion) {
     return absl::StrFormat("authOptions.mode is 'token' but minimum Ray version is 2.52.0, got %s",
@@ -272,7 +302,7 @@ RuleError AuthError(const RayCluster& cluster) {
         text);
   }
   if (!auth.secret_name.empty()) {
-    return "authOptions.secretName cannot be set when authOptions.enableK8sTokenAuth is enabled";
+    return "authOptions.enableK8sTokenAuth is enabled and authOptions.secretName is also set";
   }
   return std::nullopt;
 }
@@ -298,13 +328,11 @@ RuleError NetworkPolicyError(const RayCluster& cluster, const ValidationGates& g
         group.group_name, absl::StrJoin(problems, " "));
   }
   for (const NetworkPolicyGroupRules& entry : policy.worker_groups) {
-    const std::string where = absl::StrFormat("networkPolicy.workerGroups[%s]", entry.group_name);
+    const std::string where =
+        absl::StrFormat("networkPolicy.workerGroups[\"%s\"]", entry.group_name);
     if (RuleError e = RulesError(where, policy.mode, entry.rules)) return e;
     if (!HasGroup(cluster, entry.group_name)) {
-      return absl::StrFormat(
-          "networkPolicy.workerGroups references worker group \"%s\" which does not exist in "
-          "workerGroupSpecs",
-          entry.group_name);
+      return absl::StrCat(where, " does not match any group name in workerGroupSpecs");
     }
   }
   return std::nullopt;
@@ -315,21 +343,21 @@ RuleError TlsError(const RayCluster& cluster, const ValidationGates& gates) {
   if (!gates.mtls) return "spec.tlsOptions requires the RayClusterMTLS feature gate to be enabled";
   if (!cluster.spec.tls_options->enabled) return std::nullopt;
   if (const Value* ray = RayContainer(cluster.spec.head.pod_template)) {
-    if (RuleError e = TlsConflict("headGroupSpec", ray->At("env"), ray->At("volumeMounts"))) {
-      return e;
-    }
+    const TlsPlace place{"head Pod", "head Pod"};
+    if (RuleError e = TlsConflict(place, ray->At("env"), ray->At("volumeMounts"))) return e;
   }
   for (const WorkerGroupSpec& group : cluster.spec.worker_groups) {
     const Value* ray = RayContainer(group.pod_template);
     if (ray == nullptr) continue;
-    if (RuleError e = TlsConflict(absl::StrCat("worker group ", group.group_name), ray->At("env"),
-                                  ray->At("volumeMounts"))) {
-      return e;
-    }
+    const std::string where = absl::StrFormat("worker group \"%s\"", group.group_name);
+    const TlsPlace place{where, where};
+    if (RuleError e = TlsConflict(place, ray->At("env"), ray->At("volumeMounts"))) return e;
   }
   if (!cluster.spec.autoscaler_options) return std::nullopt;
   const Value& options = cluster.spec.autoscaler_options->raw;
-  return TlsConflict("autoscalerOptions", options.At("env"), options.At("volumeMounts"));
+  const TlsPlace place{"autoscalerOptions.env", "autoscalerOptions.volumeMounts",
+                       "TLS configuration for the autoscaler"};
+  return TlsConflict(place, options.At("env"), options.At("volumeMounts"));
 }
 
 }  // namespace hekla::apis::ray

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"head_resources_twice",
             "spec: {headGroupSpec: {resources: {CPU: '1'}, rayStartParams: {num-cpus: '1'}}}",
             "resource fields should not be set in both rayStartParams and Resources for Head "
-            "group. please use only one of them"},
+            "group; please use only one"},
         Row{"head_resources_once", "spec: {headGroupSpec: {resources: {CPU: '1'}}}", ""},
         Row{"empty_param_does_not_count",
             "spec: {headGroupSpec: {resources: {CPU: '1'}, rayStartParams: {num-cpus: ''}}}", ""},
@@ -86,8 +86,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"minimum_above_maximum", Group("minReplicas: 4"),
             "worker group w has minReplicas 4 greater than maxReplicas 3"},
         Row{"group_resources_twice", Group("resources: {CPU: '1'}, rayStartParams: {memory: '1'}"),
-            "resource fields should not be set in both rayStartParams and Resources for w group. "
-            "please use only one of them"},
+            "resource fields should not be set in both rayStartParams and Resources for w group; "
+            "please use only one"},
         Row{"group_label_param", Group("rayStartParams: {labels: a=b}"),
             "rayStartParams['labels'] is not supported for w group; please use the top-level "
             "Labels field instead"}),
@@ -123,7 +123,14 @@ INSTANTIATE_TEST_SUITE_P(
             "2.56.0 or later is required"},
         Row{"priority_bad_version",
             Group("priority: 5", kV2 + std::string(", rayVersion: nightly")),
-            "worker group w: priority is set, but RayVersion format is invalid: nightly"},
+            "worker group w: priority is set, but RayVersion format is invalid: nightly, could not "
+            "parse \"nightly\" as version"},
+        Row{"priority_v1",
+            Group("priority: 5",
+                  ", enableInTreeAutoscaling: true, autoscalerOptions: {version: v1}, rayVersion: "
+                  "2.56.0"),
+            "worker group w: priority is set to 5, but autoscaler v2 is not enabled. Priority is "
+            "only supported with autoscaler v2 enabled"},
         Row{"v2_env_without_autoscaling", HeadEnv("{name: RAY_enable_autoscaler_v2, value: '1'}"),
             "environment variable RAY_enable_autoscaler_v2 cannot be set to '1' when "
             "enableInTreeAutoscaling is false. Please set enableInTreeAutoscaling: true to use "
@@ -147,8 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
             "autoscalerOptions.idleTimeoutSeconds must be non-negative, got -2"},
         Row{"start_command_env",
             "spec: {autoscalerOptions: {env: [{name: KUBERAY_GEN_AUTOSCALER_START_CMD}]}}",
-            "autoscalerOptions.env should not contain KUBERAY_GEN_AUTOSCALER_START_CMD since it "
-            "is set by the operator"}),
+            "autoscalerOptions.env must not contain KUBERAY_GEN_AUTOSCALER_START_CMD: it is "
+            "managed by KubeRay and injected automatically into the autoscaler container"}),
     RowName);
 
 constexpr char kFt[] = ", gcsFaultToleranceOptions: {redisAddress: r}";
@@ -183,33 +190,42 @@ INSTANTIATE_TEST_SUITE_P(
             "GcsFaultToleranceOptions is enabled - use "
             "GcsFaultToleranceOptions.ExternalStorageNamespace instead"},
         Row{"redis_with_storage", "spec: {gcsFaultToleranceOptions: {storage: {size: 1Gi}}}",
-            "GcsFaultToleranceOptions.Storage can only be set when "
-            "GcsFaultToleranceOptions.Backend is 'rocksdb'"},
+            "cannot set GcsFaultToleranceOptions.Storage when backend is 'redis' - it only applies "
+            "to the 'rocksdb' backend"},
         Row{"rocksdb", "spec: {gcsFaultToleranceOptions: {backend: rocksdb}}", ""},
         Row{"rocksdb_with_redis",
             "spec: {gcsFaultToleranceOptions: {backend: rocksdb, redisAddress: r}}",
-            "GcsFaultToleranceOptions.RedisAddress, RedisUsername, RedisPassword and "
-            "ExternalStorageNamespace cannot be set when GcsFaultToleranceOptions.Backend is "
+            "cannot set GcsFaultToleranceOptions.RedisAddress when backend is 'rocksdb'"},
+        Row{"rocksdb_with_redis_user",
+            "spec: {gcsFaultToleranceOptions: {backend: rocksdb, redisUsername: {value: u}, "
+            "externalStorageNamespace: store}}",
+            "cannot set GcsFaultToleranceOptions.RedisUsername when backend is 'rocksdb'"},
+        Row{"rocksdb_with_redis_password",
+            "spec: {gcsFaultToleranceOptions: {backend: rocksdb, redisPassword: {value: p}}}",
+            "cannot set GcsFaultToleranceOptions.RedisPassword when backend is 'rocksdb'"},
+        Row{"rocksdb_with_storage_namespace",
+            "spec: {gcsFaultToleranceOptions: {backend: rocksdb, externalStorageNamespace: store}}",
+            "cannot set GcsFaultToleranceOptions.ExternalStorageNamespace when backend is "
             "'rocksdb'"},
         Row{"rocksdb_claim_and_size",
             "spec: {gcsFaultToleranceOptions: {backend: rocksdb, storage: {claimName: c, size: "
             "1Gi}}}",
-            "GcsFaultToleranceOptions.Storage.ClaimName cannot be set together with Size, "
-            "StorageClassName or AccessModes"},
+            "GcsFaultToleranceOptions.Storage.ClaimName is mutually exclusive with size, "
+            "storageClassName, and accessModes"},
         Row{"rocksdb_env", HeadEnv("{name: RAY_gcs_storage_path}", kRocks),
-            "cannot set `RAY_gcs_storage_path` env var in head Pod when "
-            "GcsFaultToleranceOptions.Backend is 'rocksdb'"},
+            "cannot set `RAY_gcs_storage` or `RAY_gcs_storage_path` env var in head Pod when the "
+            "embedded GCS FT backend is used - these are managed by KubeRay"},
         Row{"rocksdb_mount",
             "spec: {headGroupSpec: {template: {spec: {containers: [{name: h, volumeMounts: [{name: "
             "x, mountPath: /data/gcs}]}]}}}" +
                 std::string(kRocks) + "}",
-            "cannot set a volume mount named `gcs-storage` or at path `/data/gcs` in head Pod when "
-            "GcsFaultToleranceOptions.Backend is 'rocksdb'"},
+            "cannot set a volume mount named \"gcs-storage\" or mounted at /data/gcs in the head "
+            "container when the embedded GCS FT backend is used - it is managed by KubeRay"},
         Row{"rocksdb_volume",
             "spec: {headGroupSpec: {template: {spec: {volumes: [{name: gcs-storage}]}}}" +
                 std::string(kRocks) + "}",
-            "cannot set a volume named `gcs-storage` in head Pod when "
-            "GcsFaultToleranceOptions.Backend is 'rocksdb'"},
+            "cannot set a volume named \"gcs-storage\" in the head Pod when the embedded GCS FT "
+            "backend is used - it is managed by KubeRay"},
         Row{"redis_username_param", "spec: {headGroupSpec: {rayStartParams: {redis-username: u}}}",
             "cannot set redis username in rayStartParams or environment variables - use "
             "GcsFaultToleranceOptions.RedisUsername instead"},
@@ -228,13 +244,15 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"collector_missing", "spec: {historyServerOptions: {}}",
             "historyServerOptions.collectorOptions must be set"},
         Row{"collector_without_image", "spec: {historyServerOptions: {collectorOptions: {}}}",
-            "collectorOptions.image must be set"},
+            "historyServerOptions.collectorOptions.image must be set"},
         Row{"collector_reserved_env", Collector("{name: RAY_ROLE, value: x}"),
-            "collectorOptions.env should not contain RAY_ROLE since it is set by the operator"},
+            "historyServerOptions.collectorOptions.env must not contain RAY_ROLE: it is managed by "
+            "KubeRay and injected automatically into the collector container"},
         Row{"collector_without_backend", Collector("{name: STORAGE_BACKEND}"),
-            "collectorOptions.env must contain STORAGE_BACKEND with a literal value"},
+            "STORAGE_BACKEND environment variable must be set with a literal string value in "
+            "historyServerOptions.collectorOptions.env"},
         Row{"collector_s3_without_region", Collector("{name: STORAGE_BACKEND, value: s3}"),
-            "collectorOptions.env must contain S3_REGION for storage backend S3"},
+            "S3_REGION environment variable must be set when STORAGE_BACKEND is S3"},
         Row{"collector_gcs_from_secret",
             Collector("{name: STORAGE_BACKEND, value: gcs}, {name: GCS_BUCKET, valueFrom: "
                       "{secretKeyRef: {name: s, key: k}}}"),
@@ -242,8 +260,11 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"collector_azure_workload",
             Collector("{name: STORAGE_BACKEND, value: AzureBlob}, {name: AZURE_STORAGE_AUTH_MODE, "
                       "value: ' Workload_Identity '}"),
-            "collectorOptions.env must contain AZURE_STORAGE_ACCOUNT_URL for storage backend "
-            "AZUREBLOB"},
+            "AZURE_STORAGE_ACCOUNT_URL environment variable must be set when STORAGE_BACKEND is "
+            "AZUREBLOB and AZURE_STORAGE_AUTH_MODE is workload_identity"},
+        Row{"collector_azure_neither", Collector("{name: STORAGE_BACKEND, value: azureblob}"),
+            "either AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT_URL environment "
+            "variable must be set when STORAGE_BACKEND is AZUREBLOB"},
         Row{"collector_azure_either",
             Collector("{name: STORAGE_BACKEND, value: azureblob}, {name: "
                       "AZURE_STORAGE_CONNECTION_STRING, value: x}"),
@@ -251,19 +272,32 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"collector_oss",
             Collector("{name: STORAGE_BACKEND, value: aliyunoss}, {name: OSS_BUCKET, value: b}, "
                       "{name: OSS_ENDPOINT, value: e}"),
-            "collectorOptions.env must contain OSS_REGION for storage backend ALIYUNOSS"},
+            "OSS_REGION environment variable must be set when STORAGE_BACKEND is ALIYUNOSS"},
         Row{"collector_other_backend", Collector("{name: STORAGE_BACKEND, value: tape}"), ""},
         Row{"collector_name_taken",
             "spec: {headGroupSpec: {template: {spec: {containers: [{name: h}, {name: "
             "ray-history-collector}]}}}, historyServerOptions: {collectorOptions: {image: c, env: "
             "[{name: STORAGE_BACKEND, value: x}]}}}",
-            "headGroupSpec must not have a container named ray-history-collector when "
-            "historyServerOptions is set"},
+            "head pod template must not define a container with name 'ray-history-collector' when "
+            "history server collector options are enabled"},
+        Row{"collector_name_taken_by_worker",
+            "spec: {workerGroupSpecs: [{groupName: w, minReplicas: 0, maxReplicas: 3, template: "
+            "{spec: {containers: [{name: r}, {name: ray-history-collector}]}}}], "
+            "historyServerOptions: {collectorOptions: {image: c, env: [{name: STORAGE_BACKEND, "
+            "value: x}]}}}",
+            "worker group w pod template must not define a container with name "
+            "'ray-history-collector' when history server collector options are enabled"},
         Row{"token_old_ray", "spec: {rayVersion: 2.51.3, authOptions: {mode: token}}",
             "authOptions.mode is 'token' but minimum Ray version is 2.52.0, got 2.51.3"},
         Row{"token_without_version", "spec: {rayVersion: '', authOptions: {mode: token}}",
             "authOptions.mode is 'token' but RayVersion was not specified. Ray version 2.52.0 or "
             "later is required"},
+        Row{"token_version_without_minor", "spec: {rayVersion: '3', authOptions: {mode: token}}",
+            "authOptions.mode is 'token' but RayVersion format is invalid: 3, illegal version "
+            "string \"3\""},
+        Row{"token_version_with_zero", "spec: {rayVersion: '02.53', authOptions: {mode: token}}",
+            "authOptions.mode is 'token' but RayVersion format is invalid: 02.53, illegal "
+            "zero-prefixed version component \"02\" in \"02.53\""},
         Row{"k8s_token_release_candidate",
             "spec: {rayVersion: 2.55.0rc2, authOptions: {mode: token, enableK8sTokenAuth: true}}",
             ""},
@@ -274,29 +308,49 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"k8s_token_with_secret",
             "spec: {rayVersion: 2.55.0, authOptions: {mode: token, enableK8sTokenAuth: true, "
             "secretName: s}}",
-            "authOptions.secretName cannot be set when authOptions.enableK8sTokenAuth is enabled"},
+            "authOptions.enableK8sTokenAuth is enabled and authOptions.secretName is also set"},
         Row{"k8s_token_without_mode", "spec: {authOptions: {enableK8sTokenAuth: true}}",
             "authOptions.enableK8sTokenAuth is enabled but authOptions.mode not set to 'token'"},
         Row{"empty_auth_options", "spec: {authOptions: {}}", ""},
         Row{"egress_mode_with_ingress_rules",
             "spec: {networkPolicy: {mode: DenyAllEgress, head: {ingressRules: [{}]}}}",
-            "networkPolicy.head.ingressRules cannot be set when networkPolicy.mode is "
-            "DenyAllEgress"},
+            "networkPolicy.head.ingressRules cannot be set when mode is \"DenyAllEgress\" (ingress "
+            "is not restricted)"},
         Row{"ingress_mode_with_egress_rules",
             "spec: {networkPolicy: {mode: DenyAllIngress, worker: {egressRules: [{}]}}}",
-            "networkPolicy.worker.egressRules cannot be set when networkPolicy.mode is "
-            "DenyAllIngress"},
+            "networkPolicy.worker.egressRules cannot be set when mode is \"DenyAllIngress\" "
+            "(egress "
+            "is not restricted)"},
+        Row{"rules_of_a_group",
+            "spec: {networkPolicy: {mode: DenyAllEgress, workerGroups: [{groupName: nope, "
+            "ingressRules: [{}]}]}}",
+            "networkPolicy.workerGroups[\"nope\"].ingressRules cannot be set when mode is "
+            "\"DenyAllEgress\" (ingress is not restricted)"},
         Row{"rules_of_unknown_group", "spec: {networkPolicy: {workerGroups: [{groupName: nope}]}}",
-            "networkPolicy.workerGroups references worker group \"nope\" which does not exist in "
+            "networkPolicy.workerGroups[\"nope\"] does not match any group name in "
             "workerGroupSpecs"},
         Row{"tls_disabled", "spec: {tlsOptions: {enabled: false}}", ""},
         Row{"tls_env", HeadEnv("{name: RAY_USE_TLS, value: '0'}", ", tlsOptions: {enabled: true}"),
-            "headGroupSpec must not set the environment variable RAY_USE_TLS when TLS is enabled"},
+            "cannot set RAY_USE_TLS environment variable in head Pod when tlsOptions is set - the "
+            "operator manages TLS configuration automatically"},
+        Row{"tls_mount_of_worker",
+            "spec: {tlsOptions: {enabled: true}, workerGroupSpecs: [{groupName: w, minReplicas: 0, "
+            "maxReplicas: 3, template: {spec: {containers: [{name: r, volumeMounts: [{name: "
+            "ray-tls, mountPath: /x}]}]}}}]}",
+            "cannot use volume mount named \"ray-tls\" in worker group \"w\" when tlsOptions is "
+            "set "
+            "- the operator manages TLS configuration automatically"},
+        Row{"tls_env_of_autoscaler",
+            "spec: {tlsOptions: {enabled: true}, autoscalerOptions: {env: [{name: "
+            "RAY_TLS_CA_CERT}]}}",
+            "cannot set RAY_TLS_CA_CERT environment variable in autoscalerOptions.env when "
+            "tlsOptions is set - the operator manages TLS configuration for the autoscaler "
+            "automatically"},
         Row{"tls_mount_of_autoscaler",
             "spec: {tlsOptions: {enabled: true}, autoscalerOptions: {volumeMounts: [{name: x, "
             "mountPath: /etc/ray/tls}]}}",
-            "autoscalerOptions must not have a volume mount named ray-tls or at path /etc/ray/tls "
-            "when TLS is enabled"}),
+            "cannot use volume mount at path \"/etc/ray/tls\" in autoscalerOptions.volumeMounts "
+            "when tlsOptions is set - the operator manages TLS configuration automatically"}),
     RowName);
 
 TEST(ValidationTest, OptionsWaitForTheirGates) {
@@ -360,8 +414,10 @@ TEST(ValidationTest, UpgradeStrategyIsForClustersOfTheirOwn) {
       made.failure->note,
       "The RayCluster UpgradeStrategy is invalid ml/alpha: upgradeStrategy cannot be set when "
       "RayCluster is created by RayService");
-  EXPECT_EQ(UpgradeStrategyError(Cluster("spec: {upgradeStrategy: {type: Roll}}")),
-            "Spec.UpgradeStrategy.Type value Roll is invalid, valid options are Recreate or None");
+  EXPECT_EQ(
+      UpgradeStrategyError(Cluster("spec: {upgradeStrategy: {type: Roll}}")),
+      "The RayCluster spec is invalid: Spec.UpgradeStrategy.Type value Roll is invalid, valid "
+      "options are Recreate or None");
   EXPECT_EQ(UpgradeStrategyError(Cluster("spec: {upgradeStrategy: {}}")), std::nullopt);
 }
 
@@ -394,7 +450,11 @@ TEST(ValidationTest, BothSuspendConditionsAreAnErrorToRetry) {
   }
   const ValidationResult result = ValidateRayCluster(cluster, kAllGates, true);
   EXPECT_EQ(result.failure->reason, "InvalidRayClusterStatus");
-  EXPECT_EQ(result.failure->note.substr(0, 46), "The RayCluster status is invalid ml/alpha, inv");
+  EXPECT_EQ(
+      result.failure->note,
+      "The RayCluster status is invalid ml/alpha, invalid RayCluster State: "
+      "rayv1.RayClusterSuspending and rayv1.RayClusterSuspended conditions should not be both "
+      "true");
   EXPECT_TRUE(result.retry);
 }
 
