@@ -22,6 +22,17 @@ TEST(TimeTest, ReadsWhatServersWrite) {
   EXPECT_EQ(TimeToString(NoTime()), "");
 }
 
+TEST(TimeTest, DurationsAsGoPrintsThem) {
+  EXPECT_EQ(GoDuration(absl::ZeroDuration()), "0s");
+  EXPECT_EQ(GoDuration(absl::Seconds(5)), "5s");
+  EXPECT_EQ(GoDuration(absl::Minutes(5)), "5m0s");
+  EXPECT_EQ(GoDuration(absl::Hours(1) + absl::Milliseconds(1500)), "1h0m1.5s");
+  EXPECT_EQ(GoDuration(absl::Seconds(300) + absl::Nanoseconds(123456789)), "5m0.123456789s");
+  EXPECT_EQ(GoDuration(absl::Milliseconds(20)), "20ms");
+  EXPECT_EQ(GoDuration(absl::Nanoseconds(1500)), "1.5µs");
+  EXPECT_EQ(GoDuration(-absl::Seconds(61)), "-1m1s");
+}
+
 TEST(TimeTest, RefusesEverythingElse) {
   for (const char* text : {"2026-02-30T00:00:00Z", "2026-01-02", "2026-01-02T25:00:00Z", "now",
                            "2026-01-02T15:04:05", "infinite-future", "2026-13-02T15:04:05Z"}) {

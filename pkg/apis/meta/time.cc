@@ -2,6 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace hekla::apis::meta {
 namespace {
@@ -58,6 +59,31 @@ std::string TimeToString(absl::Time t) {
 std::string MicroTimeToString(absl::Time t) {
   if (!IsSet(t)) return "";
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", t, absl::UTCTimeZone());
+}
+
+std::string GoDuration(absl::Duration d) {
+  if (d < absl::ZeroDuration()) return absl::StrCat("-", GoDuration(-d));
+  if (d == absl::ZeroDuration()) return "0s";
+  if (d < absl::Seconds(1)) {
+    // The same, but for the sign of a microsecond.
+    std::string text = absl::FormatDuration(d);
+    if (const size_t at = text.find("us"); at != std::string::npos) text.replace(at, 2, "µs");
+    return text;
+  }
+  // Zero parts before the seconds stay, once a larger one was written.
+  const int64_t hours = absl::IDivDuration(d, absl::Hours(1), &d);
+  const int64_t minutes = absl::IDivDuration(d, absl::Minutes(1), &d);
+  std::string text;
+  if (hours > 0) absl::StrAppend(&text, hours, "h");
+  if (hours > 0 || minutes > 0) absl::StrAppend(&text, minutes, "m");
+  const int64_t seconds = absl::IDivDuration(d, absl::Seconds(1), &d);
+  absl::StrAppend(&text, seconds);
+  if (const int64_t nanos = absl::ToInt64Nanoseconds(d); nanos > 0) {
+    std::string fraction = absl::StrFormat(".%09d", nanos);
+    while (fraction.back() == '0') fraction.pop_back();
+    absl::StrAppend(&text, fraction);
+  }
+  return absl::StrCat(text, "s");
 }
 
 }  // namespace hekla::apis::meta

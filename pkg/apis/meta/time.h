@@ -21,4 +21,7 @@ std::string TimeToString(absl::Time t);
 // metav1.MicroTime: six digits: 2026-01-02T15:04:05.000000Z. NoTime() gives "".
 std::string MicroTimeToString(absl::Time t);
 
+// As Go prints a duration: 5m0s, 1h0m0.5s, 20ms, 0s.
+std::string GoDuration(absl::Duration d);
+
 }  // namespace hekla::apis::meta

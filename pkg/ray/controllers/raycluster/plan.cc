@@ -72,7 +72,7 @@ Write ForceNote(const RayCluster& cluster, absl::Duration age) {
   Write note;
   note.done = {apis::ray::kEventWarning, apis::ray::kForceDeletedStuckCluster,
                apis::ray::kActionCleanup,
-               absl::StrCat("Force-removed GCS FT finalizer after ", absl::FormatDuration(age),
+               absl::StrCat("Force-removed GCS FT finalizer after ", apis::meta::GoDuration(age),
                             " due to Redis cleanup timeout; Redis storage namespace \"",
                             AnnotationOf(cluster, apis::ray::kExternalStorageNamespaceAnnotation),
                             "\" may need manual cleanup")};

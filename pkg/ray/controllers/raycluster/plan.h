@@ -105,9 +105,11 @@ bool PlanMultiHostGroup(const Observed& observed, const PlanInput& input,
 // Why a pod is deleted as unhealthy (4.6).
 struct Unhealthy {
   std::string reason;      // a sentence
-  std::string event_tail;  // "; Pod status: ...; Ray container terminated status: ..."
+  std::string event_tail;  // StateTail
 };
 std::optional<Unhealthy> JudgePod(const apis::json::Value& pod);
+// "; Pod status: ...; Pod restart policy: ...; Ray container terminated status: ..."
+std::string StateTail(const apis::json::Value& pod);
 
 Write Fail(std::string message);
 Write CreatePod(apis::json::Value pod, const std::string& group);

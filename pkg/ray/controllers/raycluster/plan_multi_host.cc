@@ -59,7 +59,8 @@ void DeleteReplica(const Observed& observed, const WorkerGroupSpec& group, const
     Write write =
         DeletePodNamed(name, group.group_name, absl::StrCat("Deleted", text, ": ", reason));
     write.failed = {apis::ray::kEventWarning, apis::ray::kFailedToDeleteWorkerPod,
-                    apis::ray::kActionDelete, absl::StrCat("Failed deleting", text, ", ")};
+                    apis::ray::kActionDelete,
+                    absl::StrCat("Failed deleting", text, StateTail(*pod), ", ")};
     write.missing_is_fine = true;
     plan.writes.push_back(std::move(write));
   }

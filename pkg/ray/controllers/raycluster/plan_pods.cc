@@ -58,15 +58,17 @@ std::string AnnotationOf(const Value& object, absl::string_view key) {
   return std::string(controller::AnnotationOf(object, key));
 }
 
-// All pods go, and go again, until none is left. `what`: how the events end.
-void PlanDeleteAll(const Observed& observed, const std::string& what, Plan& plan) {
+// All pods go, and go again, until none is left. `pods` and `why`: parts of the events.
+void PlanDeleteAll(const Observed& observed, absl::string_view pods, absl::string_view why,
+                   Plan& plan) {
   const RayCluster& cluster = observed.cluster;
+  const std::string of = absl::StrCat(" for RayCluster ", cluster.ns(), "/", cluster.name());
   Write write = DeletePods(observed.pods, builders::AllPodsSelector(cluster.name()));
   write.marker = apis::ray::kFailedDeleteAllPods;
   write.done = {apis::ray::kEventNormal, apis::ray::kDeletedPod, apis::ray::kActionDelete,
-                absl::StrCat("Deleted ", what)};
+                absl::StrCat("Deleted ", pods, of, why)};
   write.failed = {apis::ray::kEventWarning, apis::ray::kFailedToDeletePodCollection,
-                  apis::ray::kActionDelete, absl::StrCat("Failed deleting ", what, ", ")};
+                  apis::ray::kActionDelete, absl::StrCat("Failed deleting Pods", why, of, ", ")};
   plan.writes.push_back(std::move(write));
 }
 
@@ -94,10 +96,7 @@ bool PlanSuspension(const Observed& observed, const PlanInput& input, Plan& plan
     break;
   }
   if (stage == apis::ray::kSuspending || (!conditions && wanted)) {
-    PlanDeleteAll(observed,
-                  absl::StrCat("Pods for RayCluster ", cluster.ns(), "/", cluster.name(),
-                               " due to suspension"),
-                  plan);
+    PlanDeleteAll(observed, "Pods", " due to suspension", plan);
     return true;
   }
   if (stage == apis::ray::kSuspended) PlanLatecomers(observed, plan);
@@ -127,10 +126,7 @@ bool PlanRecreate(const Observed& observed, const PlanInput& input, const std::s
   }
   const std::string old_hash = AnnotationOf(head, apis::ray::kRecreateHashAnnotation);
   if (old_hash.empty() || old_hash == hash) return false;
-  PlanDeleteAll(observed,
-                absl::StrCat("all Pods for RayCluster ", cluster.ns(), "/", cluster.name(),
-                             " due to spec change with Recreate upgradeStrategy"),
-                plan);
+  PlanDeleteAll(observed, "all Pods", " due to spec change with Recreate upgradeStrategy", plan);
   Write forget;
   forget.verb = Write::Verb::kForgetExpectations;
   plan.writes.push_back(std::move(forget));
@@ -231,6 +227,12 @@ bool PlanHead(const Observed& observed, const PlanInput& input, const std::strin
 
 }  // namespace
 
+std::string StateTail(const Value& pod) {
+  return absl::StrCat("; Pod status: ", pod.At("status").GetString("phase"),
+                      "; Pod restart policy: ", pod.At("spec").GetString("restartPolicy"),
+                      "; Ray container terminated status: ", TerminatedText(RayTerminated(pod)));
+}
+
 std::optional<Unhealthy> JudgePod(const Value& pod) {
   const absl::string_view phase = pod.At("status").GetString("phase");
   const absl::string_view restart = pod.At("spec").GetString("restartPolicy");
@@ -240,18 +242,18 @@ std::optional<Unhealthy> JudgePod(const Value& pod) {
   Unhealthy out;
   if (phase == "Failed" || phase == "Succeeded") {
     out.reason = absl::StrCat("The ", type, " Pod ", name, " status is ", phase,
-                              " which is a terminal state.");
+                              " which is a terminal state. KubeRay will delete the Pod and create "
+                              "new Pods in the next reconciliation if necessary.");
   } else if (phase == "Running" && restart == "Never" && terminated.is_object()) {
-    out.reason = absl::StrCat("The Ray container of the ", type, " Pod ", name,
-                              " has terminated and its restartPolicy is ", restart, ".");
+    out.reason =
+        absl::StrCat("The Pod status of the ", type, " Pod ", name, " is ", phase,
+                     ", and the Ray container terminated status is ", TerminatedText(terminated),
+                     ". The container is unable to restart due to its restart policy ", restart,
+                     ", so KubeRay will delete it.");
   } else {
     return std::nullopt;
   }
-  absl::StrAppend(&out.reason,
-                  " KubeRay will delete the Pod and create new Pods in the next reconciliation if "
-                  "necessary.");
-  out.event_tail = absl::StrCat("; Pod status: ", phase, "; Pod restart policy: ", restart,
-                                "; Ray container terminated status: ", TerminatedText(terminated));
+  out.event_tail = StateTail(pod);
   return out;
 }
 

@@ -21,7 +21,7 @@ struct Wording {
   absl::string_view created;      // reason
   absl::string_view failed;       // reason
   absl::string_view done_text;    // "Created role "
-  absl::string_view failed_text;  // "Failed to create role "
+  absl::string_view failed_text;  // "Failed creating role "
 };
 
 Write Create(const kube::Resource& resource, const RayCluster& cluster, Value object,
@@ -54,33 +54,35 @@ bool PlanAutoscaler(const Observed& observed, Plan& plan) {
     const absl::string_view given =
         cluster.spec.head.pod_template.At("spec").GetString("serviceAccountName");
     if (!given.empty()) {
-      const std::string text =
-          absl::StrCat("service account ", cluster.ns(), "/", given,
-                       " of the head pod does not exist; the autoscaler needs it");
-      plan.writes.push_back(Warn(apis::ray::kAutoscalerServiceAccountNotFound,
-                                 apis::ray::kActionValidate,
-                                 absl::StrCat("Failed to reconcile RayCluster ", cluster.ns(), "/",
-                                              cluster.name(), ": ", text)));
-      plan.writes.push_back(Fail(text));
+      plan.writes.push_back(
+          Warn(apis::ray::kAutoscalerServiceAccountNotFound, apis::ray::kActionValidate,
+               absl::StrCat("Failed to reconcile RayCluster ", cluster.ns(), "/", cluster.name(),
+                            ". If users specify ServiceAccountName for the head Pod, they need to "
+                            "create a ServiceAccount themselves. However, ServiceAccount ",
+                            given,
+                            " is not found. Please create one. See the PR description of "
+                            "https://github.com/ray-project/kuberay/pull/1128 for more details.")));
+      plan.writes.push_back(
+          Fail(absl::StrCat("service account ", cluster.ns(), "/", given, " does not exist")));
       return false;
     }
     plan.writes.push_back(
         Create(ServiceAccounts(), cluster, builders::BuildAutoscalerServiceAccount(cluster),
                {apis::ray::kCreatedServiceAccount, apis::ray::kFailedToCreateServiceAccount,
-                "Created service account ", "Failed to create service account "}));
+                "Created service account ", "Failed creating service account "}));
     plan.writes.back().exists_is_fine = true;
   }
   if (observed.role == nullptr) {
     plan.writes.push_back(Create(Roles(), cluster, builders::BuildAutoscalerRole(cluster),
                                  {apis::ray::kCreatedRole, apis::ray::kFailedToCreateRole,
-                                  "Created role ", "Failed to create role "}));
+                                  "Created role ", "Failed creating role "}));
     plan.writes.back().exists_is_fine = true;
   }
   if (observed.role_binding == nullptr) {
     plan.writes.push_back(
         Create(RoleBindings(), cluster, builders::BuildAutoscalerRoleBinding(cluster),
                {apis::ray::kCreatedRoleBinding, apis::ray::kFailedToCreateRoleBinding,
-                "Created role binding ", "Failed to create role binding "}));
+                "Created role binding ", "Failed creating role binding "}));
     plan.writes.back().exists_is_fine = true;
   }
   return true;
@@ -95,7 +97,7 @@ bool PlanRoute(const Observed& observed, Plan& plan) {
   }
   plan.writes.push_back(Create(Routes(), observed.cluster, *std::move(route),
                                {apis::ray::kCreatedRoute, apis::ray::kFailedToCreateRoute,
-                                "Created route ", "Failed to create route "}));
+                                "Created route ", "Failed creating route "}));
   plan.writes.back().exists_is_fine = true;
   return true;
 }
@@ -113,7 +115,7 @@ bool PlanIngress(const Observed& observed, const PlanInput& input, Plan& plan) {
   if (observed.ingress == nullptr) {
     plan.writes.push_back(Create(Ingresses(), cluster, *std::move(wanted),
                                  {apis::ray::kCreatedIngress, apis::ray::kFailedToCreateIngress,
-                                  "Created ingress ", "Failed to create ingress "}));
+                                  "Created ingress ", "Failed creating ingress "}));
     plan.writes.back().exists_is_fine = true;
     return true;
   }
@@ -134,7 +136,7 @@ bool PlanIngress(const Observed& observed, const PlanInput& input, Plan& plan) {
   write.done = {apis::ray::kEventNormal, apis::ray::kUpdatedIngress, apis::ray::kActionUpdate,
                 absl::StrCat("Updated ingress ", name)};
   write.failed = {apis::ray::kEventWarning, apis::ray::kFailedToUpdateIngress,
-                  apis::ray::kActionUpdate, absl::StrCat("Failed to update ingress ", name, ", ")};
+                  apis::ray::kActionUpdate, absl::StrCat("Failed updating ingress ", name, ", ")};
   plan.writes.push_back(std::move(write));
   return true;
 }
@@ -217,8 +219,11 @@ bool PlanClaim(const Observed& observed, Plan& plan) {
   const std::string name = absl::StrCat(cluster.ns(), "/", builders::GcsClaimName(cluster));
   if (!builders::NeedsGcsClaim(cluster)) {
     if (observed.gcs_claim == nullptr) {
-      plan.writes.push_back(Warn(apis::ray::kFailedToCreatePvc, apis::ray::kActionValidate,
-                                 absl::StrCat("GCS storage PVC ", name, " not found")));
+      plan.writes.push_back(
+          Warn(apis::ray::kFailedToCreatePvc, apis::ray::kActionValidate,
+               absl::StrCat("GcsFaultToleranceOptions.Storage.ClaimName \"",
+                            builders::GcsClaimName(cluster), "\" not found in namespace ",
+                            cluster.ns(), "; the head Pod will not start until it exists")));
     }
     return true;
   }

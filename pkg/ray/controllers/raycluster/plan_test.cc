@@ -309,5 +309,102 @@ TEST_F(PlanTest, WithoutExactlyOneHeadServiceThereIsNoStatus) {
   EXPECT_FALSE(ComputeStatus(observed_, std::nullopt, true, input_.now).ok());
 }
 
+// Notes of the events of writes that fail, in the words users know.
+TEST_F(PlanTest, NotesOfFailuresAreUpstreams) {
+  const auto failed = [this](const std::string& status) {
+    Cluster(absl::StrCat(Group(R"("suspend":true)"), R"(,"upgradeStrategy":{"type":"Recreate"})"),
+            "", status);
+    return MakePlan(observed_, input_).writes.front().failed.note;
+  };
+  Pod("head", "Running", "", true);
+  Healthy(1, 1);
+  EXPECT_EQ(failed(R"({"conditions":[{"type":"RayClusterSuspending","status":"True"}]})"),
+            "Failed deleting Pods due to suspension for RayCluster ns/c, ");
+  EXPECT_EQ(failed("{}"), "Failed deleting worker Pods for suspended group w in RayCluster ns/c, ");
+  Value head = *observed_.pods.front();
+  head.Ensure({"metadata", "annotations"}).Set("ray.io/upgrade-strategy-recreate-hash", "another");
+  observed_.pods.front() = std::make_shared<const Value>(head);
+  EXPECT_EQ(failed("{}"),
+            "Failed deleting Pods due to spec change with Recreate upgradeStrategy for RayCluster "
+            "ns/c, ");
+}
+
+TEST_F(PlanTest, NotesOfReplicasNameStateAndReason) {
+  Cluster(Group(R"("replicas":1,"minReplicas":0,"maxReplicas":9,"numOfHosts":2)"));
+  observed_.headless_services = observed_.head_services;
+  Pod("head", "Running", "", true);
+  Replica("r", 0, 0, "Running");
+  Replica("r", 0, 1, "Running");
+  Value ended = *observed_.pods.back();
+  ended["spec"].Set("restartPolicy", "Never");
+  ended["status"].Set("containerStatuses", J(R"([{"name":"w","state":{"terminated":)"
+                                             R"({"exitCode":2,"reason":"Error"}}}])"));
+  observed_.pods.back() = std::make_shared<const Value>(ended);
+  const std::string terminated =
+      "&ContainerStateTerminated{ExitCode:2,Signal:0,Reason:Error,Message:,StartedAt:0001-01-01 "
+      "00:00:00 +0000 UTC,FinishedAt:0001-01-01 00:00:00 +0000 UTC,ContainerID:,}";
+  const Plan plan = MakePlan(observed_, input_);
+  EXPECT_EQ(plan.writes[0].done.note,
+            absl::StrCat("Deleted worker Pod ns/r-0 for group w: The Pod status of the worker Pod "
+                         "r-1 is Running, and the Ray container terminated status is ",
+                         terminated,
+                         ". The container is unable to restart due to its restart policy Never, so "
+                         "KubeRay will delete it."));
+  EXPECT_EQ(plan.writes[0].failed.note,
+            "Failed deleting worker Pod ns/r-0 for group w; Pod status: Running; Pod restart "
+            "policy: Always; Ray container terminated status: nil, ");
+  EXPECT_EQ(plan.writes[1].failed.note,
+            absl::StrCat("Failed deleting worker Pod ns/r-1 for group w; Pod status: Running; Pod "
+                         "restart policy: Never; Ray container terminated status: ",
+                         terminated, ", "));
+}
+
+TEST_F(PlanTest, AServiceAccountOfTheUserMustBeThere) {
+  Cluster(R"("enableInTreeAutoscaling":true,"headGroupSpec":{"template":{"spec":)"
+          R"({"serviceAccountName":"mine","containers":[{"name":"h"}]}}})");
+  const Plan plan = MakePlan(observed_, input_);
+  EXPECT_EQ(plan.writes[0].done.note,
+            "Failed to reconcile RayCluster ns/c. If users specify ServiceAccountName for the head "
+            "Pod, they need to create a ServiceAccount themselves. However, ServiceAccount mine is "
+            "not found. Please create one. See the PR description of "
+            "https://github.com/ray-project/kuberay/pull/1128 for more details.");
+  EXPECT_EQ(Do(), (Steps{"note AutoscalerServiceAccountNotFound", "fail"}));
+  Cluster(absl::StrCat(R"("enableInTreeAutoscaling":true,)", kHead));
+  std::vector<std::string> notes;
+  for (const Write& write : MakePlan(observed_, input_).writes) notes.push_back(write.failed.note);
+  EXPECT_EQ(notes,
+            (Steps{"Failed creating service account ns/c, ", "Failed creating role ns/c, ",
+                   "Failed creating role binding ns/c, ", "Failed to create head Pod ns/, "}));
+}
+
+TEST_F(PlanTest, AClaimOfTheUserIsAskedFor) {
+  Cluster(absl::StrCat(kHead, R"(,"gcsFaultToleranceOptions":{"backend":"rocksdb","storage":)"
+                              R"({"claimName":"mine"}})"));
+  const Plan plan = MakePlan(observed_, input_);
+  EXPECT_EQ(plan.writes[0].done.note,
+            "GcsFaultToleranceOptions.Storage.ClaimName \"mine\" not found in namespace ns; the "
+            "head Pod will not start until it exists");
+  EXPECT_EQ(Do(), (Steps{"note FailedToCreatePVC", "create Pod "}));
+}
+
+TEST_F(PlanTest, AnIngressOrRouteThatFails) {
+  Cluster(R"("headGroupSpec":{"enableIngress":true,"template":{"spec":{"containers":)"
+          R"([{"name":"h"}]}}})");
+  EXPECT_EQ(MakePlan(observed_, input_).writes[0].failed.note,
+            "Failed creating ingress ns/c-head-ingress, ");
+  options_.routes = true;
+  EXPECT_EQ(MakePlan(observed_, input_).writes[0].failed.note,
+            "Failed creating route ns/c-head-route, ");
+}
+
+TEST_F(PlanTest, TheForcedEndOfACleanupNamesItsAge) {
+  Cluster(kHead, R"(,"deletionTimestamp":"2025-12-31T23:55:00Z","finalizers":)"
+                 R"(["ray.io/gcs-ft-redis-cleanup-finalizer"],"annotations":)"
+                 R"({"ray.io/ft-enabled":"true","ray.io/external-storage-namespace":"store"})");
+  EXPECT_EQ(MakePlan(observed_, input_).writes[1].done.note,
+            "Force-removed GCS FT finalizer after 5m0s due to Redis cleanup timeout; Redis storage "
+            "namespace \"store\" may need manual cleanup");
+}
+
 }  // namespace
 }  // namespace hekla::ray::controllers::raycluster

@@ -33,11 +33,10 @@ Write DeleteGroup(const Observed& observed, const WorkerGroupSpec& group,
   write.done = {apis::ray::kEventNormal, apis::ray::kDeletedWorkerPod, apis::ray::kActionDelete,
                 absl::StrCat("Deleted all pods for suspended worker group ", group.group_name,
                              " in RayCluster ", cluster.ns(), "/", cluster.name())};
-  write.failed = {
-      apis::ray::kEventWarning, apis::ray::kFailedToDeleteWorkerPodCollection,
-      apis::ray::kActionDelete,
-      absl::StrCat("Failed deleting all pods for suspended worker group ", group.group_name,
-                   " in RayCluster ", cluster.ns(), "/", cluster.name(), ", ")};
+  write.failed = {apis::ray::kEventWarning, apis::ray::kFailedToDeleteWorkerPodCollection,
+                  apis::ray::kActionDelete,
+                  absl::StrCat("Failed deleting worker Pods for suspended group ", group.group_name,
+                               " in RayCluster ", cluster.ns(), "/", cluster.name(), ", ")};
   return write;
 }
 
