@@ -114,5 +114,24 @@ TEST(ExpositionTest, FamiliesOfAControllerHaveUpstreamsNamesTypesLabelsAndBucket
   EXPECT_THAT(WithoutHelp(registry.Expose()), ElementsAreArray(want));
 }
 
+TEST(ExpositionTest, HelpOfControllersIsUpstreams) {
+  metrics::Registry registry;
+  ControllerMetrics families(registry);
+  QueueMetrics queue(&families, "raycluster");
+  queue.BecameReady(0);
+  queue.SetRunning([] { return std::make_pair(1.5, 1.0); });
+  const std::string text = registry.Expose();
+  for (const char* line :
+       {"workqueue_depth Current depth of workqueue by workqueue and priority",
+        "workqueue_adds_total Total number of adds handled by workqueue",
+        "workqueue_unfinished_work_seconds How many seconds of work has been done that is in "
+        "progress and hasn't been observed by work_duration. Large values indicate stuck threads. "
+        "One can deduce the number of stuck threads by observing the rate at which this increases.",
+        "workqueue_longest_running_processor_seconds How many seconds has the longest running "
+        "processor for workqueue been running."}) {
+    EXPECT_NE(text.find(absl::StrCat("# HELP ", line, "\n")), std::string::npos) << line << text;
+  }
+}
+
 }  // namespace
 }  // namespace hekla::controller

@@ -24,37 +24,51 @@ std::vector<double> QueueBuckets() {
 
 ControllerMetrics::ControllerMetrics(metrics::Registry& r)
     : reconcile_total(r.NewCounterFamily("controller_runtime_reconcile_total",
-                                         "Reconciles by controller and result.",
+                                         "Total number of reconciliations per controller",
                                          {"controller", "result"})),
       reconcile_errors(r.NewCounterFamily("controller_runtime_reconcile_errors_total",
-                                          "Reconciles that failed.", {"controller"})),
-      terminal_errors(r.NewCounterFamily("controller_runtime_terminal_reconcile_errors_total",
-                                         "Reconciles that failed and are not tried again.",
-                                         {"controller"})),
+                                          "Total number of reconciliation errors per controller",
+                                          {"controller"})),
+      terminal_errors(r.NewCounterFamily(
+          "controller_runtime_terminal_reconcile_errors_total",
+          "Total number of terminal reconciliation errors per controller", {"controller"})),
       panics(r.NewCounterFamily("controller_runtime_reconcile_panics_total",
-                                "Reconciles that ended in an exception.", {"controller"})),
+                                "Total number of reconciliation panics per controller",
+                                {"controller"})),
       timeouts(r.NewCounterFamily("controller_runtime_reconcile_timeouts_total",
-                                  "Reconciles that took too long.", {"controller"})),
+                                  "Total number of reconciliation timeouts per controller",
+                                  {"controller"})),
       reconcile_time(r.NewHistogramFamily("controller_runtime_reconcile_time_seconds",
-                                          "Time of one reconcile.", {"controller"},
-                                          ReconcileBuckets())),
+                                          "Length of time per reconciliation per controller",
+                                          {"controller"}, ReconcileBuckets())),
       max_concurrent(r.NewGaugeFamily("controller_runtime_max_concurrent_reconciles",
-                                      "Reconciles that may run at once.", {"controller"})),
+                                      "Maximum number of concurrent reconciles per controller",
+                                      {"controller"})),
       active_workers(r.NewGaugeFamily("controller_runtime_active_workers",
-                                      "Reconciles that run now.", {"controller"})),
-      depth(r.NewGaugeFamily("workqueue_depth", "Ready keys.", {"name", "controller", "priority"})),
-      adds(r.NewCounterFamily("workqueue_adds_total", "Keys that became ready.",
+                                      "Number of currently used workers per controller",
+                                      {"controller"})),
+      depth(r.NewGaugeFamily("workqueue_depth",
+                             "Current depth of workqueue by workqueue and priority",
+                             {"name", "controller", "priority"})),
+      adds(r.NewCounterFamily("workqueue_adds_total", "Total number of adds handled by workqueue",
                               {"name", "controller"})),
-      retries(r.NewCounterFamily("workqueue_retries_total", "Keys that were added with a delay.",
+      retries(r.NewCounterFamily("workqueue_retries_total",
+                                 "Total number of retries handled by workqueue",
                                  {"name", "controller"})),
-      queue_duration(r.NewHistogramFamily("workqueue_queue_duration_seconds",
-                                          "Time from ready to a worker.", {"name", "controller"},
-                                          QueueBuckets())),
-      work_duration(r.NewHistogramFamily("workqueue_work_duration_seconds",
-                                         "Time a worker spent on a key.", {"name", "controller"},
-                                         QueueBuckets())),
-      leader_status(r.NewGaugeFamily("leader_election_master_status",
-                                     "1 while this process holds the lease.", {"name"})) {
+      queue_duration(r.NewHistogramFamily(
+          "workqueue_queue_duration_seconds",
+          "How long in seconds an item stays in workqueue before being requested",
+          {"name", "controller"}, QueueBuckets())),
+      work_duration(
+          r.NewHistogramFamily("workqueue_work_duration_seconds",
+                               "How long in seconds processing an item from workqueue takes.",
+                               {"name", "controller"}, QueueBuckets())),
+      leader_status(
+          r.NewGaugeFamily("leader_election_master_status",
+                           "Gauge of if the reporting system is master of the relevant lease, 0 "
+                           "indicates backup, 1 indicates master. 'name' is the string used to "
+                           "identify the lease. Please make sure to group by name.",
+                           {"name"})) {
   r.AddCollector(kUnfinished, [this](metrics::TextWriter& out) { Collect(false, out); });
   r.AddCollector(kLongest, [this](metrics::TextWriter& out) { Collect(true, out); });
 }
@@ -77,8 +91,11 @@ void ControllerMetrics::Collect(bool longest, metrics::TextWriter& out) const {
   if (running.empty()) return;
   const char* const name = longest ? kLongest : kUnfinished;
   out.Family(name, "gauge",
-             longest ? "Time of the reconcile that has run longest."
-                     : "Time of all running reconciles so far.");
+             longest
+                 ? "How many seconds has the longest running processor for workqueue been running."
+                 : "How many seconds of work has been done that is in progress and hasn't been "
+                   "observed by work_duration. Large values indicate stuck threads. One can deduce "
+                   "the number of stuck threads by observing the rate at which this increases.");
   for (const auto& [controller, ask] : running) {
     const auto [sum, longest_one] = ask();
     out.Sample(name, {{"controller", controller}, {"name", controller}},

@@ -17,16 +17,19 @@ std::vector<double> SizeBuckets() {
 }  // namespace
 
 ClientMetrics::ClientMetrics(metrics::Registry& r)
-    : requests(r.NewCounterFamily("rest_client_requests_total",
-                                  "Requests to the API server by code, method and host.",
-                                  {"code", "method", "host"})),
+    : requests(r.NewCounterFamily(
+          "rest_client_requests_total",
+          "Number of HTTP requests, partitioned by status code, method, and host.",
+          {"code", "method", "host"})),
       duration(r.NewHistogramFamily("rest_client_request_duration_seconds",
-                                    "Time until the answer.", {"verb", "host"}, DurationBuckets())),
-      request_size(r.NewHistogramFamily("rest_client_request_size_bytes", "Size of request bodies.",
+                                    "Request latency in seconds. Broken down by verb and host.",
+                                    {"verb", "host"}, DurationBuckets())),
+      request_size(r.NewHistogramFamily("rest_client_request_size_bytes",
+                                        "Request size in bytes. Broken down by verb and host.",
                                         {"verb", "host"}, SizeBuckets())),
       response_size(r.NewHistogramFamily("rest_client_response_size_bytes",
-                                         "Size of answers' bodies.", {"verb", "host"},
-                                         SizeBuckets())) {}
+                                         "Response size in bytes. Broken down by verb and host.",
+                                         {"verb", "host"}, SizeBuckets())) {}
 
 // Handles of series that were used, so that a request does not build label lists.
 class MeteredTransport::Series {

@@ -21,9 +21,9 @@ WebhookServer::WebhookServer(util::Executor* background, metrics::Registry* regi
     : background_(background),
       options_(std::move(options)),
       reads_(registry->NewCounter("certwatcher_read_certificate_total",
-                                  "Times that the serving certificate was read.")),
+                                  "Total number of certificate reads")),
       read_errors_(registry->NewCounter("certwatcher_read_certificate_errors_total",
-                                        "Times that it could not be read.")) {}
+                                        "Total number of certificate read errors")) {}
 
 absl::Status WebhookServer::Start() {
   HEKLA_ASSIGN_OR_RETURN(http::ServerTls pair, ReadPair());

@@ -44,13 +44,15 @@ void WriteInfo(const controller::Cache* cache, metrics::TextWriter& writer) {
   const std::vector<controller::ObjectPtr> clusters = Clusters(cache);
   Rows rows;
   for (const controller::ObjectPtr& cluster : clusters) {
-    const absl::string_view owner = controller::LabelOf(*cluster, apis::ray::kOriginKindLabel);
+    const Value& labels = cluster->At("metadata").At("labels");
+    const absl::string_view owner = labels.GetString(apis::ray::kOriginKindLabel, "None");
     rows.push_back({{"name", controller::NameOf(*cluster)},
                     {"namespace", controller::NamespaceOf(*cluster)},
-                    {"owner_kind", owner.empty() ? "None" : owner},
+                    {"owner_kind", owner},
                     {"uid", controller::UidOf(*cluster)}});
   }
-  WriteRows(kInfo, "RayClusters that exist", std::move(rows), writer);
+  WriteRows(kInfo, "Metadata information about RayCluster custom resources", std::move(rows),
+            writer);
 }
 
 void WriteCondition(const controller::Cache* cache, metrics::TextWriter& writer) {
@@ -62,8 +64,7 @@ void WriteCondition(const controller::Cache* cache, metrics::TextWriter& writer)
                     {"namespace", controller::NamespaceOf(*cluster)},
                     {"uid", controller::UidOf(*cluster)}});
   }
-  WriteRows(kCondition, "RayClusters by their condition RayClusterProvisioned", std::move(rows),
-            writer);
+  WriteRows(kCondition, "Indicates whether the RayCluster is provisioned", std::move(rows), writer);
 }
 
 }  // namespace
@@ -71,8 +72,8 @@ void WriteCondition(const controller::Cache* cache, metrics::TextWriter& writer)
 ClusterMetrics::ClusterMetrics(metrics::Registry* registry, const controller::Cache* cache)
     : duration_(registry->NewGaugeFamily(
           kDuration,
-          "Seconds from the creation of a RayCluster until all its pods ran for the "
-          "first time",
+          "The time, in seconds, when a RayCluster's `RayClusterProvisioned` status transitions "
+          "from false (or unset) to true",
           {"name", "namespace", "uid"})) {
   registry->AddCollector(kInfo, [cache](metrics::TextWriter& writer) { WriteInfo(cache, writer); });
   registry->AddCollector(kCondition,

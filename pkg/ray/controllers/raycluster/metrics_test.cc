@@ -85,6 +85,22 @@ TEST_F(ClusterMetricsTest, EveryClusterIsShownWithItsOwnerAndCondition) {
             " 72.5\n");
 }
 
+TEST_F(ClusterMetricsTest, HelpIsUpstreams) {
+  api_.Put(kPath, Cluster("a", "u1", "", "True"));
+  cache_.Start();
+  executor_.RunReady();
+  metrics_.Provisioned(Cluster("a", "u1", "", "True"), absl::UnixEpoch());
+  const std::string text = registry_.Expose();
+  for (const char* line :
+       {"# HELP kuberay_cluster_provisioned_duration_seconds The time, in seconds, when a "
+        "RayCluster's `RayClusterProvisioned` status transitions from false (or unset) to true\n",
+        "# HELP kuberay_cluster_info Metadata information about RayCluster custom resources\n",
+        "# HELP kuberay_cluster_condition_provisioned Indicates whether the RayCluster is "
+        "provisioned\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
 TEST_F(ClusterMetricsTest, TheDurationGoesWithItsCluster) {
   EXPECT_EQ(Expose(), "");
   const Value cluster = Cluster("a", "u1", "", "True");
