@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/apis/meta/object_meta.h"
 #include "pkg/apis/meta/time.h"
 #include "pkg/ray/builders/json_edit.h"
 #include "pkg/ray/builders/names.h"
@@ -109,8 +110,10 @@ Value BuildLeafCertificate(const RayCluster& cluster, absl::string_view node_typ
                            const std::vector<std::string>& ips, const BuildOptions& options) {
   Value certificate = Owned("Certificate", LeafCertificateName(cluster.name(), node_type),
                             absl::StrCat(node_type, "-certificate"), cluster);
-  Value names = Strings({"localhost"});
-  if (node_type == apis::ray::kHeadNode) names.Append(HeadFqdn(cluster, options));
+  std::vector<std::string> sorted = {"localhost"};
+  if (node_type == apis::ray::kHeadNode) sorted.push_back(HeadFqdn(cluster, options));
+  std::sort(sorted.begin(), sorted.end());
+  Value names = apis::meta::EncodeStrings(sorted);
   Value addresses = Value::MakeArray();
   for (const std::string& ip : ips) addresses.Append(ip);
   certificate.Set("spec",

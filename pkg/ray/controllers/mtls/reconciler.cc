@@ -1,6 +1,7 @@
 #include "pkg/ray/controllers/mtls/reconciler.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "pkg/apis/meta/time.h"
 #include "pkg/apis/ray/event_reasons.h"
@@ -43,21 +44,22 @@ absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request)
       !apis::ray::TlsEnabled(*cluster)) {
     return Result();
   }
-  const absl::StatusOr<bool> settled = KeepAll(*object, *cluster);
+  std::string step;
+  const absl::StatusOr<bool> settled = KeepAll(*object, *cluster, step);
   if (!settled.ok()) {
     const absl::Status& kept = settled.status();
     // A conflict only says that the cache lagged.
     if (!kube::IsConflict(kept)) {
       deps_.events->Emit(*object, {apis::ray::kEventWarning, apis::ray::kMtlsFailedToReconcile,
                                    apis::ray::kActionReconcile,
-                                   absl::StrCat("Failed to reconcile mTLS certificates: ",
+                                   absl::StrCat("Failed to reconcile mTLS ", step, ": ",
                                                 absl::string_view(kept.message()))});
     }
     return kept;
   }
   // After a change the cache may still show the certificate as it was before.
-  HEKLA_ASSIGN_OR_RETURN(const bool all_ready, AllReady(*cluster));
-  const bool ready = *settled && all_ready;
+  HEKLA_ASSIGN_OR_RETURN(const bool leaves_ready, LeavesReady(*cluster));
+  const bool ready = *settled && leaves_ready;
   if (!ready) {
     deps_.events->Emit(*object, {apis::ray::kEventNormal, apis::ray::kMtlsCertsNotReady,
                                  apis::ray::kActionReconcile,
@@ -71,18 +73,21 @@ absl::StatusOr<Result> Reconciler::Reconcile(const controller::Request& request)
   return Result::After(kReadyInterval);
 }
 
-absl::StatusOr<bool> Reconciler::KeepAll(const Value& object, const RayCluster& cluster) {
+absl::StatusOr<bool> Reconciler::KeepAll(const Value& object, const RayCluster& cluster,
+                                         std::string& step) {
+  step = "self-signed issuer";
   HEKLA_RETURN_IF_ERROR(CreateMissing(Issuers(), builders::BuildSelfSignedIssuer(cluster)));
+  step = "CA certificate";
   HEKLA_RETURN_IF_ERROR(CreateMissing(Certificates(), builders::BuildCaCertificate(cluster)));
+  HEKLA_RETURN_IF_ERROR(AdoptSecret(cluster, builders::CaSecretName(cluster),
+                                    builders::CaCertificateName(cluster.name())));
+  step = "CA issuer";
   HEKLA_RETURN_IF_ERROR(CreateMissing(Issuers(), builders::BuildCaIssuer(cluster)));
   bool changed = false;
   for (absl::string_view node_type : kNodeTypes) {
+    step = absl::StrCat(node_type, " certificate");
     HEKLA_ASSIGN_OR_RETURN(const bool leaf_changed, KeepLeaf(object, cluster, node_type));
     changed = changed || leaf_changed;
-  }
-  HEKLA_RETURN_IF_ERROR(AdoptSecret(cluster, builders::CaSecretName(cluster),
-                                    builders::CaCertificateName(cluster.name())));
-  for (absl::string_view node_type : kNodeTypes) {
     HEKLA_RETURN_IF_ERROR(AdoptSecret(cluster, builders::LeafSecretName(cluster.name(), node_type),
                                       builders::LeafCertificateName(cluster.name(), node_type)));
   }
@@ -139,33 +144,35 @@ absl::Status Reconciler::AdoptSecret(const RayCluster& cluster, const std::strin
   return deps_.client->Update(Secrets(), *live).status();
 }
 
-absl::StatusOr<bool> Reconciler::AllReady(const RayCluster& cluster) {
-  std::vector<std::string> names = {builders::CaCertificateName(cluster.name())};
+absl::StatusOr<bool> Reconciler::LeavesReady(const RayCluster& cluster) {
   for (absl::string_view node_type : kNodeTypes) {
-    names.push_back(builders::LeafCertificateName(cluster.name(), node_type));
-  }
-  for (const std::string& name : names) {
-    HEKLA_ASSIGN_OR_RETURN(const ObjectPtr certificate,
-                           deps_.client->GetIfThere(Certificates(), cluster.ns(), name));
+    HEKLA_ASSIGN_OR_RETURN(
+        const ObjectPtr certificate,
+        deps_.client->GetIfThere(Certificates(), cluster.ns(),
+                                 builders::LeafCertificateName(cluster.name(), node_type)));
     if (certificate == nullptr || !builders::CertificateReady(*certificate)) return false;
   }
   return true;
 }
 
 void Reconciler::WarnOfExpiry(const Value& object, const RayCluster& cluster) {
-  const std::pair<absl::string_view, std::string> certificates[] = {
-      {"head", builders::LeafCertificateName(cluster.name(), apis::ray::kHeadNode)},
-      {"worker", builders::LeafCertificateName(cluster.name(), apis::ray::kWorkerNode)},
-      {"CA", builders::CaCertificateName(cluster.name())}};
-  for (const auto& [title, name] : certificates) {
+  for (const std::string& name :
+       {builders::LeafCertificateName(cluster.name(), apis::ray::kHeadNode),
+        builders::LeafCertificateName(cluster.name(), apis::ray::kWorkerNode),
+        builders::CaCertificateName(cluster.name())}) {
     const auto certificate = deps_.client->GetIfThere(Certificates(), cluster.ns(), name);
     if (!certificate.ok() || *certificate == nullptr) continue;
     const absl::Time expiry = builders::CertificateExpiry(**certificate);
-    if (!apis::meta::IsSet(expiry) || expiry - deps_.clock->Now() >= kExpiryWarning) continue;
-    deps_.events->Emit(object, {apis::ray::kEventWarning, apis::ray::kMtlsCertificateExpiringSoon,
-                                apis::ray::kActionReconcile,
-                                absl::StrCat("The ", title, " certificate ", name, " expires at ",
-                                             apis::meta::TimeToString(expiry))});
+    if (!apis::meta::IsSet(expiry)) continue;
+    const absl::Duration left = expiry - deps_.clock->Now();
+    if (left >= kExpiryWarning) continue;
+    deps_.events->Emit(object,
+                       {apis::ray::kEventWarning, apis::ray::kMtlsCertificateExpiringSoon,
+                        apis::ray::kActionReconcile,
+                        absl::StrFormat("TLS certificate %s expires in %.1f hours; Ray does not "
+                                        "hot-reload certs so a pod restart will be needed after "
+                                        "renewal",
+                                        name, absl::ToDoubleHours(left))});
   }
 }
 

@@ -34,16 +34,18 @@ class Reconciler final : public controller::Reconciler {
   absl::StatusOr<controller::Result> Reconcile(const controller::Request& request) override;
 
  private:
-  // False: a leaf has just been changed and is not issued yet.
+  // False: a leaf has just been changed and is not issued yet. `step`: what it was about when it
+  // failed.
   absl::StatusOr<bool> KeepAll(const apis::json::Value& object,
-                               const apis::ray::RayCluster& cluster);
+                               const apis::ray::RayCluster& cluster, std::string& step);
   absl::Status CreateMissing(const kube::Resource& resource, const apis::json::Value& wanted);
   // Whether it was changed.
   absl::StatusOr<bool> KeepLeaf(const apis::json::Value& object,
                                 const apis::ray::RayCluster& cluster, absl::string_view node_type);
   absl::Status AdoptSecret(const apis::ray::RayCluster& cluster, const std::string& secret,
                            const std::string& certificate);
-  absl::StatusOr<bool> AllReady(const apis::ray::RayCluster& cluster);
+  // Of head and workers; how the CA fares does not matter.
+  absl::StatusOr<bool> LeavesReady(const apis::ray::RayCluster& cluster);
   void WarnOfExpiry(const apis::json::Value& object, const apis::ray::RayCluster& cluster);
 
   const Deps deps_;
