@@ -68,6 +68,11 @@ void AddMount(Value& container, absl::string_view volume, absl::string_view path
   container["volumeMounts"].Append(std::move(mount));
 }
 
+void AddVolumeIfAbsent(Value volume, Value& spec) {
+  if (FindNamed(spec.At("volumes"), volume.GetString("name")) != nullptr) return;
+  spec["volumes"].Append(std::move(volume));
+}
+
 void AppendAll(const Value& items, Value& list) {
   if (!items.is_array()) return;
   for (const Value& item : items.as_array()) list.Append(item);

@@ -28,6 +28,9 @@ bool HasMountAt(const apis::json::Value& container, absl::string_view path);
 void AddMount(apis::json::Value& container, absl::string_view volume, absl::string_view path,
               bool read_only = false);
 
+// Into `volumes` of a pod's spec, unless one of that name is there.
+void AddVolumeIfAbsent(apis::json::Value volume, apis::json::Value& spec);
+
 // Appends every item of `items`, where that is an array.
 void AppendAll(const apis::json::Value& items, apis::json::Value& list);
 

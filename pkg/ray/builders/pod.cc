@@ -173,7 +173,6 @@ Value Assemble(PodDraft draft, absl::string_view generate_name) {
   return pod;
 }
 
-// Up to the operator's own parts, which the cleanup Job does without.
 PodDraft DraftHead(const RayCluster& cluster, const BuildOptions& options) {
   PodDraft draft(cluster, options, nullptr);
   const apis::ray::HeadGroupSpec& head = cluster.spec.head;
@@ -193,10 +192,8 @@ PodDraft DraftHead(const RayCluster& cluster, const BuildOptions& options) {
   return draft;
 }
 
-}  // namespace
-
-Value BuildHeadPod(const RayCluster& cluster, const BuildOptions& options,
-                   absl::string_view upgrade_hash) {
+// Without the annotations of upgrades, which the cleanup Job does without.
+Value AssembleHead(const RayCluster& cluster, const BuildOptions& options) {
   Value pod = Assemble(DraftHead(cluster, options), HeadGenerateName(cluster.name()));
   Value& metadata = pod["metadata"];
   const absl::string_view given = cluster.spec.head.pod_template.At("metadata").GetString("name");
@@ -205,6 +202,14 @@ Value BuildHeadPod(const RayCluster& cluster, const BuildOptions& options,
     metadata.Remove("generateName");
     metadata.Set("name", PodName(cluster.name(), apis::ray::kHeadNode));
   }
+  return pod;
+}
+
+}  // namespace
+
+Value BuildHeadPod(const RayCluster& cluster, const BuildOptions& options,
+                   absl::string_view upgrade_hash) {
+  Value pod = AssembleHead(cluster, options);
   SetUpgradeAnnotations(upgrade_hash, options, pod);
   return pod;
 }
@@ -236,7 +241,7 @@ void SetUpgradeAnnotations(absl::string_view hash, const BuildOptions& options, 
 
 Value BuildRedisCleanupJob(const RayCluster& cluster, const BuildOptions& options) {
   constexpr int kDeadlineSeconds = 300;
-  Value pod = Assemble(DraftHead(cluster, options), HeadGenerateName(cluster.name()));
+  Value pod = AssembleHead(cluster, options);
   Value& metadata = pod["metadata"];
   metadata["labels"].Set(apis::ray::kNodeTypeLabel, apis::ray::kRedisCleanupNode);
   ReduceToCleanup(options, pod["spec"]);

@@ -215,6 +215,7 @@ void AddWaitForTls(PodDraft& draft) {
   AddMount(container, apis::ray::kTlsVolume, apis::ray::kTlsPath, true);
   Value& list = draft.spec["initContainers"];
   if (!list.is_array()) list = Value::MakeArray();
+  if (FindNamed(list, apis::ray::kWaitTlsContainer) != nullptr) return;
   list.as_array().insert(list.as_array().begin(), std::move(container));
 }
 

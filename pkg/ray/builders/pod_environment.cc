@@ -35,14 +35,13 @@ Value MemorySize(const Value& container) {
     if (amount.is_null()) continue;
     const auto parsed = apis::meta::Quantity::Parse(amount.is_string() ? amount.as_string()
                                                                        : apis::json::Dump(amount));
-    if (parsed.ok() && !parsed->is_zero()) return parsed->ToString();
+    if (parsed.ok()) return parsed->ToString();
   }
   return Value();
 }
 
 void AddEmptyDir(absl::string_view name, Value source, Value& spec) {
-  if (FindNamed(spec.At("volumes"), name) != nullptr) return;
-  spec["volumes"].Append(Value::MakeObject({{"name", name}, {"emptyDir", std::move(source)}}));
+  AddVolumeIfAbsent(Value::MakeObject({{"name", name}, {"emptyDir", std::move(source)}}), spec);
 }
 
 void AddLogsTo(Value* container, PodDraft& draft) {

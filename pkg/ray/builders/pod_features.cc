@@ -108,7 +108,9 @@ void AddAuthTo(const PodDraft& draft, Value& container) {
   AddEnvIfAbsent(container, EnvValue(apis::ray::kEnvAuthMode, "token"));
   if (K8sTokenAuth(draft)) {
     AddEnvIfAbsent(container, EnvValue(apis::ray::kEnvK8sTokenAuth, "true"));
-    AddMount(container, kTokenVolume, kTokenPath, true);
+    if (FindNamed(container.At("volumeMounts"), kTokenVolume) == nullptr) {
+      AddMount(container, kTokenVolume, kTokenPath, true);
+    }
     return;
   }
   const Value key = Value::MakeObject(
@@ -133,16 +135,18 @@ void ApplyAuth(PodDraft& draft) {
   if (!apis::ray::TokenAuthEnabled(draft.cluster)) return;
   AddAuthTo(draft, draft.ray());
   if (Value* wait = WaitForGcs(draft)) AddAuthTo(draft, *wait);
-  if (K8sTokenAuth(draft)) draft.spec["volumes"].Append(TokenVolume());
+  if (K8sTokenAuth(draft)) AddVolumeIfAbsent(TokenVolume(), draft.spec);
 }
 
 void ApplyTls(PodDraft& draft) {
   if (!apis::ray::TlsEnabled(draft.cluster)) return;
   const absl::string_view type = draft.head() ? apis::ray::kHeadNode : apis::ray::kWorkerNode;
-  draft.spec["volumes"].Append(Value::MakeObject(
-      {{"name", apis::ray::kTlsVolume},
-       {"secret",
-        Value::MakeObject({{"secretName", LeafSecretName(draft.cluster.name(), type)}})}}));
+  AddVolumeIfAbsent(
+      Value::MakeObject(
+          {{"name", apis::ray::kTlsVolume},
+           {"secret",
+            Value::MakeObject({{"secretName", LeafSecretName(draft.cluster.name(), type)}})}}),
+      draft.spec);
   AddTlsTo(draft, draft.ray());
   if (Value* wait = WaitForGcs(draft)) AddTlsTo(draft, *wait);
   AddWaitForTls(draft);

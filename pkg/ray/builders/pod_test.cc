@@ -273,5 +273,55 @@ spec:
   EXPECT_FALSE(job.At("metadata").At("annotations").Has("ray.io/kuberay-version"));
 }
 
+// What users bring themselves is not added a second time; the server would refuse the pod.
+TEST(PodFeaturesTest, VolumesAndMountsOfTheUserStay) {
+  const Value token = Worker(R"(
+spec:
+  rayVersion: 2.55.0
+  authOptions: {mode: token, enableK8sTokenAuth: true}
+  workerGroupSpecs:
+  - groupName: w
+    template:
+      spec:
+        volumes: [{name: ray-token, emptyDir: {}}]
+        containers: [{name: r, volumeMounts: [{name: ray-token, mountPath: /mine}]}]
+)");
+  EXPECT_EQ(Names(token.At("spec").At("volumes")), "ray-token shared-mem");
+  EXPECT_EQ(Names(Ray(token).At("volumeMounts")), "ray-token shared-mem");
+  const Value tls = Worker(R"(
+spec:
+  tlsOptions: {enabled: true}
+  workerGroupSpecs:
+  - groupName: w
+    template:
+      spec:
+        volumes: [{name: ray-tls, secret: {secretName: mine}}]
+        initContainers: [{name: wait-for-tls-ip-san, image: mine}]
+        containers: [{name: r}]
+)");
+  EXPECT_EQ(Names(tls.At("spec").At("volumes")), "ray-tls shared-mem");
+  EXPECT_EQ(Names(tls.At("spec").At("initContainers")), "wait-for-tls-ip-san wait-gcs-ready");
+}
+
+TEST(PodFeaturesTest, ALimitOfNothingBoundsTheSharedMemory) {
+  const Value pod = Head(
+      "spec: {headGroupSpec: {template: {spec: {containers: [{name: h, resources: {limits: "
+      "{memory: '0'}, requests: {memory: 1Gi}}}]}}}}");
+  EXPECT_EQ(Dump(pod.At("spec").At("volumes")),
+            R"([{"name":"shared-mem","emptyDir":{"medium":"Memory","sizeLimit":"0"}}])");
+}
+
+TEST(RedisCleanupJobTest, ItsPodsAreNamedAsTheHead) {
+  const RayCluster named = Cluster("spec: {headGroupSpec: {template: {metadata: {name: mine}}}}");
+  const Value job = BuildRedisCleanupJob(named, {});
+  const Value& metadata = job.At("spec").At("template").At("metadata");
+  EXPECT_EQ(metadata.GetString("name"), "mine");
+  EXPECT_EQ(metadata.GetString("generateName"), "alpha-head-");
+  const Value fixed =
+      BuildRedisCleanupJob(Cluster(""), Switched(&BuildOptions::deterministic_head_name));
+  EXPECT_EQ(fixed.At("spec").At("template").At("metadata").GetString("name"), "alpha-head");
+  EXPECT_FALSE(fixed.At("spec").At("template").At("metadata").Has("generateName"));
+}
+
 }  // namespace
 }  // namespace hekla::ray::builders

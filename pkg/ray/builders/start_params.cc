@@ -108,7 +108,7 @@ void AutofillAccelerators(const Value& limits, StringMap& params) {
     const absl::string_view ray_name = AcceleratorName(name);
     if (ray_name.empty() || accelerator) continue;
     accelerator = true;
-    (*amounts)[std::string(ray_name)] = static_cast<double>(amount.Value());
+    (*amounts)[std::string(ray_name)] = amount.AsDouble();
     params.Set("resources", QuotedAmounts(*amounts));
   }
 }
