@@ -138,6 +138,17 @@ TEST(VolcanoTest, PodGroupFollowsReplicasOrMinimum) {
       R"("priorityClassName":"high","networkTopology":{"mode":"hard","highestTierAllowed":2}})");
 }
 
+// A resource that only groups without replicas ask for is named, as nothing.
+TEST(VolcanoTest, EveryResourceIsNamed) {
+  const auto group = Make("volcano")->BuildPodGroup(Cluster(
+      "spec: {headGroupSpec: {template: {spec: {containers: [{name: h, resources: {limits: {cpu: "
+      "2}}}]}}}, workerGroupSpecs: [{groupName: g, replicas: 0, minReplicas: 0, numOfHosts: 1, "
+      "template: {spec: {containers: [{name: r, resources: {limits: {cpu: 4, nvidia.com/gpu: "
+      "1}}}]}}}]}"));
+  ASSERT_TRUE(group.ok());
+  EXPECT_EQ(Dump((*group)->At("spec").At("minResources")), R"({"cpu":"2","nvidia.com/gpu":"0"})");
+}
+
 TEST(VolcanoTest, TierMustBeANumberWhereThereIsAMode) {
   const std::string tier = "volcano.sh/network-topology-highest-tier-allowed: two";
   EXPECT_FALSE(Make("volcano")
@@ -173,6 +184,10 @@ TEST(VolcanoTest, PodsOfARayJobJoinItsPodGroup) {
   EXPECT_EQ(Dump(pod.At("metadata").At("annotations")),
             R"({"scheduling.k8s.io/group-name":"ray-train-pg","volcano.sh/task-spec":"gpu"})");
   EXPECT_EQ(pod.At("spec").GetString("schedulerName"), "volcano");
+  const Value nameless = Decorated(
+      "volcano", Cluster("metadata: {labels: {ray.io/originated-from-crd: RayJob}}"), "gpu");
+  EXPECT_EQ(nameless.At("metadata").At("annotations").GetString("scheduling.k8s.io/group-name"),
+            "ray-alpha-pg");
 }
 
 // Worked example E24. Quirk: the label counts with any value.

@@ -43,8 +43,8 @@ void Add(absl::string_view name, const Quantity& amount, int64_t times, Resource
   }
 }
 
+// Amounts of a group without replicas are named all the same, as 0.
 void AddTimes(const ResourceList& amounts, int64_t times, ResourceList& total) {
-  if (times <= 0) return;
   for (const auto& [name, amount] : amounts) Add(name, amount, times, total);
 }
 

@@ -31,10 +31,10 @@ bool MadeByRayJob(const RayCluster& cluster) {
 
 // The pods of a RayJob's cluster join the PodGroup of the RayJob.
 std::string PodGroupName(const RayCluster& cluster) {
-  const absl::string_view owner = MadeByRayJob(cluster)
-                                      ? cluster.metadata.labels.Get(apis::ray::kOriginNameLabel)
-                                      : absl::string_view(cluster.name());
-  return absl::StrCat("ray-", owner, "-pg");
+  const absl::string_view job = MadeByRayJob(cluster)
+                                    ? cluster.metadata.labels.Get(apis::ray::kOriginNameLabel)
+                                    : absl::string_view();
+  return absl::StrCat("ray-", job.empty() ? absl::string_view(cluster.name()) : job, "-pg");
 }
 
 absl::StatusOr<Value> Topology(const RayCluster& cluster) {
