@@ -270,6 +270,21 @@ TEST_F(PlanTest, E16TheFirstContainerThatWaitsExplainsTheHead) {
   EXPECT_EQ(status->conditions.front().type, "ReplicaFailure");
 }
 
+TEST_F(PlanTest, AHeadWithoutAMessageIsExplainedByItsContainerAlone) {
+  Cluster(kHead);
+  observed_.pods = {std::make_shared<const Value>(
+      J(R"({"metadata":{"name":"head","labels":{"ray.io/node-type":"head"}},"status":{"phase":)"
+        R"("Running","conditions":[{"type":"Ready","status":"False","reason":)"
+        R"("ContainersNotReady"}],"containerStatuses":[{"name":"side","state":{"running":{}}},)"
+        R"({"name":"ray","state":{"terminated":{"reason":"OOMKilled","message":"m"}}}]}})"))};
+  const auto status = ComputeStatus(observed_, std::nullopt, true, input_.now);
+  ASSERT_TRUE(status.ok()) << status.status();
+  const auto* ready = apis::ray::FindCondition(*status, "HeadPodReady");
+  ASSERT_NE(ready, nullptr);
+  EXPECT_EQ(ready->reason, "OOMKilled");
+  EXPECT_EQ(ready->message, "ray: m");
+}
+
 TEST_F(PlanTest, QuirkRunningWithoutAReadyConditionIsReady) {
   Cluster(kHead);
   Pod("head", "Running", "", true);

@@ -57,8 +57,8 @@ void ExplainNotReady(const Value& pod, Condition& condition) {
       if (!detail.GetString("reason").empty()) {
         condition.reason = std::string(detail.GetString("reason"));
       }
-      absl::StrAppend(&condition.message, "; ", status.GetString("name"), ": ",
-                      detail.GetString("message"));
+      absl::StrAppend(&condition.message, condition.message.empty() ? "" : "; ",
+                      status.GetString("name"), ": ", detail.GetString("message"));
       return;
     }
   }
