@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/util/status_macros.h"
 #include "test/ray_conformance/dump.h"
 
@@ -16,15 +17,6 @@ using apis::json::Value;
 
 constexpr char kMerge[] = "application/merge-patch+json";
 constexpr char kJsonPatch[] = "application/json-patch+json";
-
-bool IsReady(const Value& pod) {
-  const Value& conditions = pod.At("status").At("conditions");
-  if (!conditions.is_array()) return false;
-  return std::any_of(conditions.as_array().begin(), conditions.as_array().end(),
-                     [](const Value& c) {
-                       return c.GetString("type") == "Ready" && c.GetString("status") == "True";
-                     });
-}
 
 std::string NameOf(const Value& object) {
   return std::string(object.At("metadata").GetString("name"));
@@ -178,7 +170,8 @@ absl::Status Actions::PatchPodStatus(const Value& pod, const Value& status) {
 
 absl::Status Actions::PodsRunning(const Value& action) {
   for (const Value& pod : Select(action)) {
-    if (IsReady(pod) || pod.At("metadata").Has("deletionTimestamp")) continue;
+    if (apis::meta::ConditionIsTrue(pod, "Ready") || pod.At("metadata").Has("deletionTimestamp"))
+      continue;
     const absl::string_view phase = pod.At("status").GetString("phase");
     if (phase == "Failed" || phase == "Succeeded") continue;
     HEKLA_RETURN_IF_ERROR(PatchPodStatus(

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "pkg/apis/json/value.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apis/meta/object_meta.h"
 #include "pkg/apis/meta/reader.h"
 #include "pkg/apis/meta/time.h"
@@ -20,6 +22,21 @@ TEST(TimeTest, ReadsWhatServersWrite) {
   EXPECT_EQ(MicroTimeToString(*ParseTime("2026-01-02T15:04:05Z")), "2026-01-02T15:04:05.000000Z");
   EXPECT_FALSE(IsSet(*ParseTime("")));
   EXPECT_EQ(TimeToString(NoTime()), "");
+}
+
+TEST(LookupTest, ItemsByNameAndConditionsByType) {
+  const json::Value pod = *json::Parse(
+      R"({"list":[{"name":"a","n":1},{"name":"b"},{"name":"a","n":2}],"status":{"conditions":)"
+      R"([{"type":"Ready","status":"True"},{"type":"Done","status":"False"}]}})");
+  ASSERT_NE(FindNamed(pod.At("list"), "a"), nullptr);
+  EXPECT_EQ(FindNamed(pod.At("list"), "a")->GetInt("n"), 1);
+  EXPECT_EQ(FindNamed(pod.At("list"), "c"), nullptr);
+  EXPECT_EQ(FindNamed(pod.At("status"), "a"), nullptr) << "no list";
+  EXPECT_TRUE(ConditionIsTrue(pod, "Ready"));
+  EXPECT_FALSE(ConditionIsTrue(pod, "Done"));
+  EXPECT_EQ(ConditionOf(pod, "Done").GetString("status"), "False");
+  EXPECT_TRUE(ConditionOf(pod, "Other").is_null());
+  EXPECT_TRUE(ConditionOf(json::Value(), "Ready").is_null());
 }
 
 TEST(TimeTest, DurationsAsGoPrintsThem) {

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "pkg/apis/meta/lookup.h"
 
 namespace hekla::apis::ray {
 namespace {
@@ -344,12 +345,7 @@ const Value* RayContainer(const Value& pod_template) {
 const Value* FindRayContainerEnv(const Value& pod_template, absl::string_view name) {
   const Value* container = RayContainer(pod_template);
   if (container == nullptr) return nullptr;
-  const Value& env = container->At("env");
-  if (!env.is_array()) return nullptr;
-  for (const Value& entry : env.as_array()) {
-    if (entry.GetString("name") == name) return &entry;
-  }
-  return nullptr;
+  return meta::FindNamed(container->At("env"), name);
 }
 
 std::optional<RayVersion> ParseRayVersion(absl::string_view text) {

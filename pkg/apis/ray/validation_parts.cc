@@ -1,32 +1,25 @@
 #include "pkg/apis/ray/validation_parts.h"
 
-#include <array>
 #include <initializer_list>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apis/meta/names.h"
 
 namespace hekla::apis::ray {
 namespace {
 
 using json::Value;
+using meta::FindNamed;
 
 constexpr RayVersion kTokenAuthVersion{2, 52, 0};
 constexpr RayVersion kK8sTokenAuthVersion{2, 55, 0};
 constexpr absl::string_view kEnvStorageBackend = "STORAGE_BACKEND";
-
-const Value* FindNamed(const Value& list, absl::string_view name) {
-  if (!list.is_array()) return nullptr;
-  for (const Value& item : list.as_array()) {
-    if (item.GetString("name") == name) return &item;
-  }
-  return nullptr;
-}
 
 // A volume mount of that name or at that path.
 bool HasMount(const Value& mounts, absl::string_view name, absl::string_view path) {

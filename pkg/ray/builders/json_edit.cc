@@ -31,18 +31,6 @@ Value EnvLabel(absl::string_view name, absl::string_view label) {
   return EnvField(name, absl::StrCat("metadata.labels['", label, "']"));
 }
 
-const Value* FindNamed(const Value& list, absl::string_view name) {
-  if (!list.is_array()) return nullptr;
-  for (const Value& item : list.as_array()) {
-    if (item.GetString("name") == name) return &item;
-  }
-  return nullptr;
-}
-
-Value* FindNamed(Value& list, absl::string_view name) {
-  return const_cast<Value*>(FindNamed(std::as_const(list), name));
-}
-
 bool HasEnv(const Value& container, absl::string_view name) {
   return FindNamed(container.At("env"), name) != nullptr;
 }

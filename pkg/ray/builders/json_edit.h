@@ -5,6 +5,7 @@
 
 #include "absl/strings/string_view.h"
 #include "pkg/apis/json/value.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apis/meta/string_map.h"
 
 // Small pieces of Kubernetes JSON, for the builders.
@@ -17,9 +18,7 @@ apis::json::Value EnvField(absl::string_view name, absl::string_view path);
 // The label of the pod.
 apis::json::Value EnvLabel(absl::string_view name, absl::string_view label);
 
-// The item with that member `name`; nullptr where there is none or `list` is no array.
-const apis::json::Value* FindNamed(const apis::json::Value& list, absl::string_view name);
-apis::json::Value* FindNamed(apis::json::Value& list, absl::string_view name);
+using apis::meta::FindNamed;
 
 bool HasEnv(const apis::json::Value& container, absl::string_view name);
 void AddEnv(apis::json::Value& container, apis::json::Value entry);

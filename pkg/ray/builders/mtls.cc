@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apis/meta/object_meta.h"
 #include "pkg/apis/meta/time.h"
 #include "pkg/ray/builders/json_edit.h"
@@ -168,15 +169,9 @@ Value UpdatedLeaf(const Value& live, const Value& wanted) {
 }
 
 bool CertificateReady(const Value& certificate) {
-  const Value& conditions = certificate.At("status").At("conditions");
-  if (!conditions.is_array()) return false;
-  const int64_t generation = certificate.At("metadata").GetInt("generation");
-  for (const Value& condition : conditions.as_array()) {
-    if (condition.GetString("type") != "Ready") continue;
-    return condition.GetString("status") == "True" &&
-           condition.GetInt("observedGeneration") == generation;
-  }
-  return false;
+  return apis::meta::ConditionIsTrue(certificate, "Ready") &&
+         apis::meta::ConditionOf(certificate, "Ready").GetInt("observedGeneration") ==
+             certificate.At("metadata").GetInt("generation");
 }
 
 bool TlsSecretComplete(const Value& secret) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apis/ray/well_known.h"
 #include "pkg/controller/object_helpers.h"
 #include "pkg/ray/controllers/common/kinds.h"
@@ -18,15 +19,6 @@ constexpr char kCondition[] = "kuberay_cluster_condition_provisioned";
 std::vector<controller::ObjectPtr> Clusters(const controller::Cache* cache) {
   auto list = cache->List(RayClusters(), {});
   return list.ok() ? *std::move(list) : std::vector<controller::ObjectPtr>();
-}
-
-bool IsProvisioned(const Value& cluster) {
-  const Value& conditions = cluster.At("status").At("conditions");
-  if (!conditions.is_array()) return false;
-  for (const Value& c : conditions.as_array()) {
-    if (c.GetString("type") == apis::ray::kProvisioned) return c.GetString("status") == "True";
-  }
-  return false;
 }
 
 using Rows = std::vector<metrics::TextWriter::Labels>;
@@ -59,10 +51,12 @@ void WriteCondition(const controller::Cache* cache, metrics::TextWriter& writer)
   const std::vector<controller::ObjectPtr> clusters = Clusters(cache);
   Rows rows;
   for (const controller::ObjectPtr& cluster : clusters) {
-    rows.push_back({{"condition", IsProvisioned(*cluster) ? "true" : "false"},
-                    {"name", controller::NameOf(*cluster)},
-                    {"namespace", controller::NamespaceOf(*cluster)},
-                    {"uid", controller::UidOf(*cluster)}});
+    rows.push_back(
+        {{"condition",
+          apis::meta::ConditionIsTrue(*cluster, apis::ray::kProvisioned) ? "true" : "false"},
+         {"name", controller::NameOf(*cluster)},
+         {"namespace", controller::NamespaceOf(*cluster)},
+         {"uid", controller::UidOf(*cluster)}});
   }
   WriteRows(kCondition, "Indicates whether the RayCluster is provisioned", std::move(rows), writer);
 }

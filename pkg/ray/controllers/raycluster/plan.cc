@@ -1,9 +1,11 @@
 #include "pkg/ray/controllers/raycluster/plan.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apis/meta/time.h"
 #include "pkg/apis/ray/event_reasons.h"
 #include "pkg/apis/ray/go_form.h"
@@ -44,13 +46,10 @@ bool HasRedisFinalizer(const Observed& observed) {
   return controller::HasFinalizer(*observed.object, apis::ray::kRedisCleanupFinalizer);
 }
 
-std::string AnnotationOf(const RayCluster& cluster, absl::string_view key) {
-  return std::string(cluster.metadata.annotations.Get(key));
-}
-
 absl::Duration DeletionTimeout(const RayCluster& cluster) {
   int64_t seconds = 0;
-  if (!absl::SimpleAtoi(AnnotationOf(cluster, apis::ray::kFtDeletionTimeoutAnnotation), &seconds) ||
+  if (!absl::SimpleAtoi(cluster.metadata.annotations.Get(apis::ray::kFtDeletionTimeoutAnnotation),
+                        &seconds) ||
       seconds <= 0) {
     seconds = kDefaultDeletionTimeoutSeconds;
   }
@@ -58,24 +57,20 @@ absl::Duration DeletionTimeout(const RayCluster& cluster) {
 }
 
 bool JobFinished(const Value& job) {
-  const Value& conditions = job.At("status").At("conditions");
-  if (!conditions.is_array()) return false;
-  return std::any_of(conditions.as_array().begin(), conditions.as_array().end(),
-                     [](const Value& c) {
-                       const absl::string_view type = c.GetString("type");
-                       return c.GetString("status") == "True" &&
-                              (type == "Complete" || type == "Failed" || type == "FailureTarget");
-                     });
+  constexpr absl::string_view kEnds[] = {"Complete", "Failed", "FailureTarget"};
+  return std::any_of(std::begin(kEnds), std::end(kEnds), [&job](absl::string_view end) {
+    return apis::meta::ConditionIsTrue(job, end);
+  });
 }
 
 Write ForceNote(const RayCluster& cluster, absl::Duration age) {
   Write note;
-  note.done = {apis::ray::kEventWarning, apis::ray::kForceDeletedStuckCluster,
-               apis::ray::kActionCleanup,
-               absl::StrCat("Force-removed GCS FT finalizer after ", apis::meta::GoDuration(age),
-                            " due to Redis cleanup timeout; Redis storage namespace \"",
-                            AnnotationOf(cluster, apis::ray::kExternalStorageNamespaceAnnotation),
-                            "\" may need manual cleanup")};
+  note.done = {
+      apis::ray::kEventWarning, apis::ray::kForceDeletedStuckCluster, apis::ray::kActionCleanup,
+      absl::StrCat("Force-removed GCS FT finalizer after ", apis::meta::GoDuration(age),
+                   " due to Redis cleanup timeout; Redis storage namespace \"",
+                   cluster.metadata.annotations.Get(apis::ray::kExternalStorageNamespaceAnnotation),
+                   "\" may need manual cleanup")};
   return note;
 }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apis/meta/time.h"
 #include "pkg/apis/ray/event_reasons.h"
 #include "pkg/apis/ray/go_form.h"
@@ -46,16 +47,10 @@ const Value& RayTerminated(const Value& pod) {
   static const Value none;
   const Value& containers = pod.At("spec").At("containers");
   const Value& statuses = pod.At("status").At("containerStatuses");
-  if (containers.size() == 0 || !statuses.is_array()) return none;
-  const absl::string_view name = containers.as_array().front().GetString("name");
-  for (const Value& status : statuses.as_array()) {
-    if (status.GetString("name") == name) return status.At("state").At("terminated");
-  }
-  return none;
-}
-
-std::string AnnotationOf(const Value& object, absl::string_view key) {
-  return std::string(controller::AnnotationOf(object, key));
+  if (containers.size() == 0) return none;
+  const Value* status =
+      apis::meta::FindNamed(statuses, containers.as_array().front().GetString("name"));
+  return status == nullptr ? none : status->At("state").At("terminated");
 }
 
 // All pods go, and go again, until none is left. `pods` and `why`: parts of the events.
@@ -110,7 +105,8 @@ bool PlanRecreate(const Observed& observed, const PlanInput& input, const std::s
   const RayCluster& cluster = observed.cluster;
   if (cluster.spec.upgrade_strategy_type.value_or("") != "Recreate" || heads.empty()) return false;
   const Value& head = *heads.front();
-  const std::string version = AnnotationOf(head, apis::ray::kOperatorVersionAnnotation);
+  const absl::string_view version =
+      controller::AnnotationOf(head, apis::ray::kOperatorVersionAnnotation);
   if (!version.empty() && version != input.options->build.operator_version) {
     // Made by another operator, whose hashes may differ: adopted as it is.
     Value patch = Value::MakeObject();
@@ -124,7 +120,8 @@ bool PlanRecreate(const Observed& observed, const PlanInput& input, const std::s
     plan.writes.push_back(std::move(write));
     return false;
   }
-  const std::string old_hash = AnnotationOf(head, apis::ray::kRecreateHashAnnotation);
+  const absl::string_view old_hash =
+      controller::AnnotationOf(head, apis::ray::kRecreateHashAnnotation);
   if (old_hash.empty() || old_hash == hash) return false;
   PlanDeleteAll(observed, "all Pods", " due to spec change with Recreate upgradeStrategy", plan);
   Write forget;
@@ -214,7 +211,7 @@ bool PlanHead(const Observed& observed, const PlanInput& input, const std::strin
     return false;
   }
   if (apis::ray::IsConditionTrue(cluster.status, apis::ray::kProvisioned) &&
-      AnnotationOf(*observed.object, apis::ray::kDisableHeadRestartAnnotation) == "true") {
+      cluster.metadata.annotations.Get(apis::ray::kDisableHeadRestartAnnotation) == "true") {
     return false;
   }
   if (CertificatesMissing(observed)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/controller/object_helpers.h"
 #include "pkg/ray/builders/resources.h"
 #include "pkg/ray/builders/services.h"
@@ -20,16 +21,8 @@ constexpr absl::string_view kFalse = "False";
 
 absl::string_view PhaseOf(const Value& pod) { return pod.At("status").GetString("phase"); }
 
-// The condition Ready of a pod; null where there is none.
-const Value& ReadyOf(const Value& pod) {
-  static const Value none;
-  const Value& conditions = pod.At("status").At("conditions");
-  if (!conditions.is_array()) return none;
-  for (const Value& c : conditions.as_array()) {
-    if (c.GetString("type") == "Ready") return c;
-  }
-  return none;
-}
+// Null where there is none.
+const Value& ReadyOf(const Value& pod) { return apis::meta::ConditionOf(pod, "Ready"); }
 
 // Quirk: a running pod without a Ready condition passes.
 bool AllRunning(const std::vector<ObjectPtr>& pods) {
