@@ -41,7 +41,7 @@ std::vector<Cause> CausesOf(const Value& cluster) {
   for (size_t i = 0; groups.is_array() && i < groups.size(); ++i) {
     std::string name(groups.as_array()[i].GetString("groupName"));
     if (names.insert(name).second) continue;
-    causes.push_back({absl::StrCat("spec.workerGroupSpecs[", i, "].groupName"), std::move(name),
+    causes.push_back({absl::StrCat("spec.workerGroupSpecs[", i, "]"), std::move(name),
                       "worker group names must be unique"});
     break;
   }

@@ -63,10 +63,9 @@ TEST(AdmissionTest, TheFirstRepeatedGroupIsNamed) {
       "UPDATE",
       Cluster("a",
               R"([{"groupName":"x"},{"groupName":"y"},{"groupName":"x"},{"groupName":"y"}])")));
-  EXPECT_EQ(
-      verdict.At("status").GetString("message"),
-      "RayCluster.ray.io \"a\" is invalid: spec.workerGroupSpecs[2].groupName: Invalid value: "
-      "\"x\": worker group names must be unique");
+  EXPECT_EQ(verdict.At("status").GetString("message"),
+            "RayCluster.ray.io \"a\" is invalid: spec.workerGroupSpecs[2]: Invalid value: "
+            "\"x\": worker group names must be unique");
   const Value both =
       Verdict(Review("CREATE", Cluster("1a", R"([{"groupName":"x"},{"groupName":"x"}])")));
   EXPECT_EQ(both.At("status").At("details").At("causes").size(), 2u);
