@@ -7,7 +7,7 @@
 #include "cmd/heklactl/explain_options.h"
 #include "cmd/heklactl/subcommands.h"
 #include "pkg/framework/explain/explanation.h"
-#include "pkg/http/beast_transport.h"
+#include "pkg/http/cpprest_transport.h"
 #include "pkg/sim/manifests.h"
 #include "pkg/sim/simulation.h"
 #include "pkg/util/logging.h"
@@ -104,9 +104,8 @@ absl::StatusOr<std::string> UrlOf(const ExplainOptions& options) {
 
 absl::StatusOr<Value> AskScheduler(const ExplainOptions& options) {
   HEKLA_ASSIGN_OR_RETURN(const std::string url, UrlOf(options));
-  http::BeastTransport::Options client;
-  client.url = url;
-  HEKLA_ASSIGN_OR_RETURN(auto transport, http::BeastTransport::Create(std::move(client)));
+  // One or two questions in the life of the program: see docs/adr/0002.
+  HEKLA_ASSIGN_OR_RETURN(auto transport, http::CpprestTransport::Create({.url = url}));
   return AskByKind(options,
                    [&](Subject subject) { return Get(*transport, url, subject, options.name); });
 }

@@ -50,6 +50,12 @@ class BeastServer::Impl {
     return absl::OkStatus();
   }
 
+  absl::Status SetTls(const ServerTls& tls) {
+    HEKLA_ASSIGN_OR_RETURN(const SslCtx context, MakeServerContext(tls));
+    for (const auto& worker : workers_) worker->SetTls(context.get());
+    return absl::OkStatus();
+  }
+
   uint16_t port() const { return port_; }
   size_t connections() const { return shared_->connections; }
 
@@ -123,6 +129,7 @@ class BeastServer::Impl {
 BeastServer::BeastServer(Options options) : impl_(std::make_unique<Impl>(std::move(options))) {}
 BeastServer::~BeastServer() { Stop(); }
 absl::Status BeastServer::Start(Handler* handler) { return impl_->Start(handler); }
+absl::Status BeastServer::SetTls(const ServerTls& tls) { return impl_->SetTls(tls); }
 uint16_t BeastServer::port() const { return impl_->port(); }
 size_t BeastServer::connections() const { return impl_->connections(); }
 void BeastServer::Stop() { impl_->Stop(); }

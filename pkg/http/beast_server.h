@@ -34,7 +34,8 @@ class BeastServer {
     // Answers from this size on are compressed for clients that accept it; 0: never.
     size_t gzip_min_bytes = 0;
     absl::Duration header_timeout = absl::Seconds(5);  // from a request's first byte
-    // The whole request; also the patience with a new connection that sends nothing.
+    // The whole request; also the patience with a new connection that sends nothing, and, up to ten
+    // seconds, with a TLS handshake.
     absl::Duration read_timeout = absl::Seconds(30);
     absl::Duration write_timeout = absl::Seconds(60);  // without any progress
     absl::Duration idle_timeout = absl::Seconds(180);  // keep-alive between requests
@@ -50,6 +51,10 @@ class BeastServer {
   // Binds, listens and starts the threads. `handler` must outlive Stop. Once only.
   // Errors: kInvalidArgument (TLS, address), kUnavailable (the address is in use, …).
   absl::Status Start(Handler* handler);
+  // With what connections are served that come from now on; those that are open keep theirs.
+  // Between Start and Stop, and only where TLS was on at Start. Any thread.
+  // Errors: kInvalidArgument: nothing is changed.
+  absl::Status SetTls(const ServerTls& tls);
   // The port that was bound; 0 before Start.
   uint16_t port() const;
   // Connections that are open.

@@ -211,12 +211,12 @@ void Connection::Start() {
                                              : absl::StrCat(address, ":", remote.port());
   }
   io_->connections.insert(shared_from_this());
-  if (shared_->tls == nullptr) {
+  if (!io_->tls.has_value()) {
     NextRequest();
     return;
   }
   tls_.emplace(socket_, *io_->tls);
-  ExpireIn(absl::Seconds(10));
+  ExpireIn(std::min(absl::Seconds(10), shared_->options.read_timeout));
   tls_->async_handshake(asio::ssl::stream_base::server,
                         [this, self = shared_from_this()](error_code result) {
                           if (closed_) return;
@@ -542,8 +542,7 @@ void Connection::Drop() {
   error_code ignored;
   socket_.close(ignored);
   io_->connections.erase(self);
-  if (const std::shared_ptr<Exchange> stream = std::move(stream_)) stream->Ended();
-  stream_ = nullptr;
+  if (const std::shared_ptr<Exchange> stream = std::exchange(stream_, nullptr)) stream->Ended();
   io_->LeaveIfEmpty();
 }
 
@@ -584,6 +583,11 @@ void ServerWorker::Adopt(int socket, bool is_v6) {
     }
     std::make_shared<Connection>(std::move(adopted), io->shared_from_this(), shared)->Start();
   });
+}
+
+void ServerWorker::SetTls(ssl_ctx_st* context) {
+  SSL_CTX_up_ref(context);  // for whom it is handed to
+  asio::post(impl_->io->io, [io = impl_->io.get(), context] { io->tls.emplace(context); });
 }
 
 void ServerWorker::BeginStop() {

@@ -15,7 +15,7 @@ namespace hekla::http {
 struct ServerShared {
   BeastServer::Options options;
   Handler* handler = nullptr;
-  SslCtx tls;  // null: plain HTTP
+  SslCtx tls;  // the first; null: plain HTTP
   std::atomic<size_t> connections{0};
 };
 
@@ -28,6 +28,8 @@ class ServerWorker {
   void Start(const std::string& thread_name);
   // Takes over an accepted socket. Any thread.
   void Adopt(int socket, bool is_v6);
+  // For sockets that are taken over from now on. Any thread.
+  void SetTls(ssl_ctx_st* context);
   // Ends what is open, see BeastServer::Stop. Nothing may be adopted any more.
   void BeginStop();
   void Join();

@@ -16,6 +16,20 @@ std::string WebhookServer::DefaultFolder() {
                       "/k8s-webhook-server/serving-certs");
 }
 
+http::BeastServer::Options WebhookServer::Listener() {
+  http::BeastServer::Options options;
+  options.thread_name = "webhook";
+  options.max_header_bytes = 16 << 10;
+  options.max_body_bytes = 7 << 20;
+  options.max_connections = 256;
+  options.header_timeout = absl::Seconds(5);
+  options.read_timeout = absl::Seconds(10);  // so long an API server waits for a webhook by default
+  options.write_timeout = absl::Seconds(10);
+  options.idle_timeout = absl::Seconds(120);  // Go's clients close after 90 s, before us
+  options.drain_timeout = absl::Milliseconds(200);
+  return options;
+}
+
 WebhookServer::WebhookServer(util::Executor* background, metrics::Registry* registry,
                              Options options)
     : background_(background),
@@ -26,13 +40,21 @@ WebhookServer::WebhookServer(util::Executor* background, metrics::Registry* regi
                                         "Total number of certificate read errors")) {}
 
 absl::Status WebhookServer::Start() {
-  HEKLA_ASSIGN_OR_RETURN(http::ServerTls pair, ReadPair());
-  HEKLA_RETURN_IF_ERROR(Listen(std::move(pair)));
+  HEKLA_ASSIGN_OR_RETURN(pair_, ReadPair());
+  http::BeastServer::Options listener = options_.listener;
+  listener.address = "";
+  listener.port = options_.port;
+  listener.tls = true;
+  listener.tls_files = pair_;
+  auto server = std::make_unique<http::BeastServer>(std::move(listener));
+  HEKLA_RETURN_IF_ERROR(server->Start(&handler_));
+  server_ = std::move(server);
+  LOG(INFO) << "serving webhooks port=" << port();
   LookLater();
   return absl::OkStatus();
 }
 
-void WebhookServer::Stop() { listener_.reset(); }
+void WebhookServer::Stop() { server_.reset(); }
 
 absl::StatusOr<http::ServerTls> WebhookServer::ReadPair() {
   reads_.Add();
@@ -50,29 +72,18 @@ absl::StatusOr<http::ServerTls> WebhookServer::ReadPair() {
   return pair;
 }
 
-absl::Status WebhookServer::Listen(http::ServerTls pair) {
-  // What cannot be served does not take the place of what can.
-  HEKLA_RETURN_IF_ERROR(http::MakeServerContext(pair).status());
-  http::CpprestListener::Options options;
-  options.address = "";
-  options.port = listener_ == nullptr ? options_.port : listener_->port();
-  options.tls = true;
-  options.tls_files = pair;
-  listener_.reset();
-  listener_ = std::make_unique<http::CpprestListener>(std::move(options));
-  HEKLA_RETURN_IF_ERROR(listener_->Start(&handler_));
-  pair_ = std::move(pair);
-  LOG(INFO) << "serving webhooks port=" << listener_->port();
+absl::Status WebhookServer::TakeUp(const absl::StatusOr<http::ServerTls>& pair) {
+  HEKLA_RETURN_IF_ERROR(pair.status());
+  if (pair->cert_pem == pair_.cert_pem && pair->key_pem == pair_.key_pem) return absl::OkStatus();
+  HEKLA_RETURN_IF_ERROR(server_->SetTls(*pair));
+  pair_ = *pair;
+  LOG(INFO) << "webhook certificate renewed";
   return absl::OkStatus();
 }
 
 void WebhookServer::LookLater() {
   background_->PostAfter(options_.look_every, [this] {
-    absl::StatusOr<http::ServerTls> pair = ReadPair();
-    absl::Status status = pair.status();
-    if (pair.ok() && (pair->cert_pem != pair_.cert_pem || pair->key_pem != pair_.key_pem)) {
-      status = Listen(*std::move(pair));
-    }
+    const absl::Status status = TakeUp(ReadPair());
     if (!status.ok()) LOG(WARNING) << "webhook certificate not taken up error=" << status.message();
     LookLater();
   });
