@@ -59,6 +59,7 @@ struct OperatorGraph::Parts {
         options(std::move(o)),
         random(options.seed),
         controller_metrics(*deps.registry),
+        event_drops(*deps.registry),
         cache({.client = deps.watch_client, .io = deps.io}, CacheOptions(options)),
         client(&cache, deps.write_client),
         cluster_options(MakeOptions(options)) {
@@ -93,6 +94,7 @@ struct OperatorGraph::Parts {
   const Options options;
   util::Random random;
   controller::ControllerMetrics controller_metrics;
+  kube::EventDrops event_drops;
   controller::Cache cache;
   controller::ApiClient client;
   const rc::ClusterOptions cluster_options;
@@ -143,6 +145,7 @@ OperatorGraph::Parts::Unit& OperatorGraph::Parts::NewUnit(absl::string_view repo
   recorder.controller = std::string(reporter);
   recorder.host = options.host;
   recorder.seed = options.seed + units.size();
+  recorder.drops = &event_drops;
   unit.recorder =
       std::make_unique<kube::SeriesEventRecorder>(deps.watch_client, deps.io, std::move(recorder));
   unit.sink = std::make_unique<rc::RecorderSink>(unit.recorder.get());

@@ -23,6 +23,7 @@ struct SchedulerGraph::Parts {
         scheduling_metrics(registry),
         plugins(plugins::AllPlugins()),
         actions(actions::AllActions()),
+        event_drops(registry),
         config_file(options.config, Known()) {}
 
   conf::Known Known() const {
@@ -49,6 +50,7 @@ struct SchedulerGraph::Parts {
   const framework::PluginRegistry plugins;
   const framework::ActionRegistry actions;
   scheduler::ConfigFile config_file;
+  kube::EventDrops event_drops;
   std::unique_ptr<kube::RestClient> own_client;
   std::unique_ptr<kube::EventRecorder> events;
   std::unique_ptr<scheduler::CycleLoop> loop;
@@ -75,6 +77,7 @@ void SchedulerGraph::Parts::Build() {
   events = std::make_unique<kube::CoreEventRecorder>(client, deps.io, std::move(recorder));
 
   if (!options.manual_cycles) {
+  recorder.drops = &event_drops;
     loop =
         std::make_unique<scheduler::CycleLoop>(deps.session, options.cycles, [this] { Cycle(); });
   }

@@ -50,7 +50,8 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
                  .tries = options_.tries,
                  .try_interval = options_.try_interval,
                  .first_wait_random = true,
-                 .seed = options_.seed}),
+                 .seed = options_.seed,
+                 .drops = options_.drops}),
         similar_(options_.cache_keys),
         logged_(options_.cache_keys),
         budgets_(options_.cache_keys) {}
@@ -78,8 +79,8 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
     ++counters_.recorded;
     if (queue_.size() >= options_.queue_limit) {
       ++counters_.dropped_queue_full;
-      LOG_EVERY_N(WARNING, 100)
-          << "Unable to record event: too many queued events, dropped event reason=" << reason;
+      if (options_.drops != nullptr) options_.drops->queue_full->Add();
+      drop_log_.Add(event.first_timestamp, absl::StrCat("reason=", reason));
       return;
     }
     queue_.push_back(std::move(event));
@@ -147,6 +148,7 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
     event.count = logged.count;
     event.first_timestamp = logged.first;
     if (!WithinBudget(event)) {
+      if (options_.drops != nullptr) options_.drops->rate_limited->Add();
       absl::MutexLock lock(&mutex_);
       ++counters_.dropped_spam;
       return;
@@ -210,6 +212,7 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
   bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<Event> queue_ ABSL_GUARDED_BY(mutex_);
   Counters counters_ ABSL_GUARDED_BY(mutex_);
+  DropLog drop_log_ ABSL_GUARDED_BY(mutex_);
 };
 
 CoreEventRecorder::CoreEventRecorder(RestClient* client, Executor* executor, Options options)

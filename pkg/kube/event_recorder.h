@@ -8,14 +8,15 @@
 #include "absl/strings/string_view.h"
 #include "pkg/apis/core/objects.h"
 #include "pkg/apis/meta/string_map.h"
+#include "pkg/kube/event_drops.h"
 #include "pkg/kube/executor.h"
 #include "pkg/kube/rest_client.h"
 #include "pkg/util/clock.h"
 
 namespace hekla::kube {
 
-// Tells users about an object. Never blocks and never fails: what cannot be sent is dropped and
-// counted.
+// Tells users about an object. Never blocks and never fails: what cannot be sent is dropped,
+// counted and, once a minute, logged.
 // Threads: any.
 class EventRecorder {
  public:
@@ -44,6 +45,7 @@ class CoreEventRecorder final : public EventRecorder {
     absl::Duration try_interval = absl::Seconds(10);
     int max_in_flight = 8;
     uint64_t seed = 1;
+    EventDrops* drops = nullptr;  // outlives the recorder; may be null
   };
   struct Counters {
     int64_t recorded = 0;
@@ -85,6 +87,7 @@ class SeriesEventRecorder final : public EventRecorder {
     absl::Duration try_interval = absl::Seconds(10);
     int max_in_flight = 8;
     uint64_t seed = 1;
+    EventDrops* drops = nullptr;  // outlives the recorder; may be null
   };
 
   SeriesEventRecorder(RestClient* client, Executor* executor, Options options);

@@ -225,10 +225,16 @@ TEST_F(CoreEventRecorderTest, ASlowServerGetsTheNewestStateOnly) {
 TEST_F(CoreEventRecorderTest, AFullQueueDropsAndNeverBlocks) {
   CoreEventRecorder::Options options;
   options.queue_limit = 10;
+  metrics::Registry registry;
+  EventDrops drops(registry);
+  options.drops = &drops;
   Make(options);
   for (int i = 0; i < 50; ++i) Warn("m", absl::StrCat("R", i));
   EXPECT_EQ(recorder_->pending(), 10u);
   EXPECT_EQ(recorder_->counters().dropped_queue_full, 40);
+  EXPECT_NE(registry.Expose().find("hekla_events_dropped_total{reason=\"queue_full\"} 40\n"),
+            std::string::npos)
+      << registry.Expose();
   Serve();
   EXPECT_EQ(recorder_->pending(), 0u);
 }
@@ -243,6 +249,32 @@ TEST_F(CoreEventRecorderTest, RecordsFromManyThreads) {
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(Serve().size(), 20u);
+}
+
+TEST(EventDropsTest, AreToldOncePerMinuteAndAllCounted) {
+  DropLog log;
+  const absl::Time start = absl::FromUnixSeconds(1000);
+  for (int second = 0; second < 150; ++second) {
+    for (int i = 0; i < 100; ++i) log.Add(start + absl::Seconds(second), "reason=R");
+  }
+  EXPECT_EQ(log.lines(), 3);  // at 0 s, 60 s and 120 s
+}
+
+TEST_F(CoreEventRecorderTest, WhatABudgetOrTheServerRefusesIsCounted) {
+  metrics::Registry registry;
+  EventDrops drops(registry);
+  CoreEventRecorder::Options options;
+  options.spam_burst = 2;
+  options.drops = &drops;
+  Make(options);
+  for (int i = 0; i < 5; ++i) Warn("m", absl::StrCat("R", i));
+  server_.Next().Answer(403, "{}");
+  server_.Next().Answer(201, "{}");
+  EXPECT_TRUE(server_.Idle());
+  const std::string text = registry.Expose();
+  EXPECT_NE(text.find("hekla_events_dropped_total{reason=\"rate_limited\"} 3\n"),
+            std::string::npos);
+  EXPECT_NE(text.find("hekla_events_dropped_total{reason=\"not_written\"} 1\n"), std::string::npos);
 }
 
 class SeriesEventRecorderTest : public EventsTest {

@@ -60,8 +60,8 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
     if (it == slots_.end()) {
       if (slots_.size() >= options_.queue_limit + static_cast<size_t>(options_.max_in_flight)) {
         Count(&Counters::dropped);
-        LOG_EVERY_N(WARNING, 100)
-            << "Unable to record event: too many queued events, dropped event name=" << event.name;
+        if (options_.drops != nullptr) options_.drops->queue_full->Add();
+        drop_log_.Add(executor_->Now(), absl::StrCat("name=", event.name));
         return;
       }
       slots_.emplace(key, Slot()).first->second.next = std::move(event);
@@ -160,6 +160,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
       return;
     } else {
       Count(&Counters::failed);
+      if (options_.drops != nullptr) options_.drops->not_written->Add();
       LOG_EVERY_N(WARNING, 100) << "event not written name=" << key
                                 << " error=" << status.message();
     }
@@ -195,6 +196,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
   std::map<std::string, Slot> slots_;  // by namespace/name
   std::deque<std::string> ready_;
   int in_flight_ = 0;
+  DropLog drop_log_;
   mutable absl::Mutex mutex_;
   size_t pending_ ABSL_GUARDED_BY(mutex_) = 0;
   Counters counters_ ABSL_GUARDED_BY(mutex_);

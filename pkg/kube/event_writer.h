@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "pkg/apis/json/value.h"
+#include "pkg/kube/event_drops.h"
 #include "pkg/kube/executor.h"
 #include "pkg/kube/resource.h"
 #include "pkg/kube/rest_client.h"
@@ -30,6 +31,7 @@ class EventWriter {
     bool first_wait_random = false;
     double jitter = 0;
     uint64_t seed = 1;
+    EventDrops* drops = nullptr;  // outlives the writer; may be null
   };
   struct Counters {
     int64_t created = 0;

@@ -60,7 +60,8 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
                  .tries = options_.tries,
                  .try_interval = options_.try_interval,
                  .jitter = 0.25,
-                 .seed = options_.seed}) {}
+                 .seed = options_.seed,
+                 .drops = options_.drops}) {}
 
   void Record(Item item) {
     if (item.type != "Normal" && item.type != "Warning") {
@@ -72,6 +73,8 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
     absl::MutexLock lock(&mutex_);
     if (queue_.size() >= options_.queue_limit) {
       ++dropped_;
+      if (options_.drops != nullptr) options_.drops->queue_full->Add();
+      drop_log_.Add(item.time, absl::StrCat("reason=", item.reason));
       return;
     }
     queue_.push_back(std::move(item));
@@ -234,6 +237,7 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
   mutable absl::Mutex mutex_;
   bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
   int64_t dropped_ ABSL_GUARDED_BY(mutex_) = 0;
+  DropLog drop_log_ ABSL_GUARDED_BY(mutex_);
   std::deque<Item> queue_ ABSL_GUARDED_BY(mutex_);
 };
 
