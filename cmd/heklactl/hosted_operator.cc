@@ -44,7 +44,8 @@ absl::Status HostedOperator::Start() {
       kube::RestClient::Deps{.transport = metered_.get(), .executor = &io_},
       kube::RestClient::Options{.user_agent = "hekla-ray-operator",
                                 .qps = options_.config.qps,
-                                .burst = static_cast<double>(options_.config.burst)});
+                                .burst = static_cast<double>(options_.config.burst),
+                                .observer = metered_.get()});
   assembly::OperatorGraph::Deps deps;
   deps.watch_client = client_.get();
   deps.write_client = client_.get();

@@ -21,7 +21,6 @@
 #include "pkg/assembly/operator_graph.h"
 #include "pkg/controller/worker_pool.h"
 #include "pkg/http/beast_server.h"
-#include "pkg/http/url.h"
 #include "pkg/kube/config/client.h"
 #include "pkg/kube/config/client_config.h"
 #include "pkg/kube/config/environment.h"
@@ -181,14 +180,11 @@ absl::Status Process::MakeClients() {
   HEKLA_ASSIGN_OR_RETURN(
       config_, kube::OperatorConfig(options_.kubeconfig, "", kube::Environment::OfProcess()));
   for (const std::string& warning : config_.warnings) LOG(WARNING) << warning;
-  HEKLA_ASSIGN_OR_RETURN(const http::Url url, http::ParseUrl(config_.server));
   kube::Client::Options client;
   client.rest.user_agent = UserAgent();
   client.rest.qps = options_.config.qps;
   client.rest.burst = options_.config.burst;
-  client.wrap = [this, host = url.Authority()](http::Transport* inner) {
-    return std::make_unique<kube::MeteredTransport>(inner, &client_metrics_, &clock_, host);
-  };
+  client.metrics = &client_metrics_;
   HEKLA_ASSIGN_OR_RETURN(client_, kube::Client::Create(config_, &io_, &background_, client));
   if (!options_.config.enable_leader_election) return absl::OkStatus();
   // A connection and a budget of its own, and time for another try before the lease is lost.

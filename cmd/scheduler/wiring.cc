@@ -29,6 +29,8 @@
 #include "pkg/kube/config/environment.h"
 #include "pkg/kube/event_recorder.h"
 #include "pkg/kube/leader_election.h"
+#include "pkg/kube/metered_transport.h"
+#include "pkg/metrics/registry.h"
 #include "pkg/util/build_info.h"
 #include "pkg/util/clock.h"
 #include "pkg/util/status_macros.h"
@@ -122,19 +124,45 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return text.str();
 }
 
+// All metrics as text, counted as Go's handler counts its own answers.
+class Scrapes {
+ public:
+  explicit Scrapes(metrics::Registry* registry)
+      : registry_(registry),
+        in_flight_(registry->NewGauge("promhttp_metric_handler_requests_in_flight",
+                                      "Requests for metrics that are being answered.")),
+        total_(registry->NewCounterFamily("promhttp_metric_handler_requests_total",
+                                          "Answers to requests for metrics by code.", {"code"})) {
+    for (const char* code : {"200", "500", "503"}) total_.With({code});
+  }
+  std::string Text() {
+    in_flight_.Set(1);  // they are answered on one thread
+    std::string text = registry_->Expose();
+    in_flight_.Set(0);
+    total_.With({"200"})->Add();
+    return text;
+  }
+
+ private:
+  metrics::Registry* const registry_;
+  metrics::Gauge& in_flight_;
+  metrics::CounterFamily& total_;
+};
+
 // Health, metrics and explanations, each on its own address.
 class Serving {
  public:
   // Health must be served where it is asked for; the others only log that they are not.
   absl::Status Start(const ServingOptions& options, assembly::SchedulerGraph* graph,
-                     util::Executor* timers) {
+                     metrics::Registry* registry, util::Executor* timers) {
     if (!options.debug_address.empty()) {
       debug_.emplace(graph, timers);
       const absl::Status started = StartDebug(options);
       if (!started.ok()) LOG(WARNING) << "explanations are not served: " << started.message();
     }
     if (options.enable_metrics) {
-      metrics_.emplace(Endpoints::Sources{.metrics = [graph] { return graph->MetricsText(); }});
+      scrapes_.emplace(registry);
+      metrics_.emplace(Endpoints::Sources{.metrics = [this] { return scrapes_->Text(); }});
       const absl::Status started = StartMetrics(options);
       if (!started.ok()) LOG(ERROR) << "metrics are not served: " << started.message();
     }
@@ -187,6 +215,7 @@ class Serving {
     return health_server_->Start(&*health_);
   }
 
+  std::optional<Scrapes> scrapes_;
   std::optional<Endpoints> metrics_;
   std::optional<Endpoints> health_;
   std::unique_ptr<http::BeastServer> metrics_server_;
@@ -220,8 +249,10 @@ class Election {
 
   // `background`: for what may block, so that the lease's own times are kept meanwhile.
   absl::Status Start(const Options& options, const kube::ClientConfig& config,
-                     util::Executor* background, std::function<void()> lead) {
+                     util::Executor* background, metrics::Registry* registry,
+                     kube::ClientMetrics* client_metrics, std::function<void()> lead) {
     kube::Client::Options client;
+    client.metrics = client_metrics;
     client.rest.user_agent = UserAgentOf("leader-election");
     // One lost answer must leave time for another try before the lease is lost.
     client.rest.timeout = std::max(absl::Seconds(1), options.leader_election.renew_deadline / 2);
@@ -236,8 +267,13 @@ class Election {
                                                         std::move(recorder));
     kube::LeaderElector::Options elector = ElectorOptions(options.leader_election);
     kube::LeaderElector::Callbacks callbacks;
-    callbacks.on_started_leading = [identity = elector.identity, lead = std::move(lead)] {
+    const auto status = registry
+                            ->NewGaugeFamily("leader_election_master_status",
+                                             "1 while this process holds the lease.", {"name"})
+                            .With({elector.name});
+    callbacks.on_started_leading = [identity = elector.identity, status, lead = std::move(lead)] {
       LOG(INFO) << "leading identity=" << identity;
+      status->Set(1);
       lead();
     };
     // Nothing may be written once another process leads: no orderly stop.
@@ -321,6 +357,8 @@ class Process {
   const Options& options_;
   Exit* const exit_;
   util::SystemClock clock_;
+  metrics::Registry registry_;
+  kube::ClientMetrics client_metrics_{registry_};
   kube::ClientConfig config_;
   util::ThreadExecutor background_{"background"};  // what may block: credentials
   util::ThreadExecutor io_{"io"};
@@ -342,6 +380,7 @@ absl::Status Process::MakeClient() {
                                                kube::Environment::OfProcess()));
   for (const std::string& warning : config_.warnings) LOG(WARNING) << warning;
   kube::Client::Options client;
+  client.metrics = &client_metrics_;
   client.rest.user_agent = UserAgentOf("scheduler");
   client.rest.qps = options_.api.qps;
   client.rest.burst = options_.api.burst;
@@ -363,6 +402,7 @@ int Process::Start() {
        .io = &io_,
        .session = &session_,
        .clock = &clock_,
+       .registry = &registry_,
        .on_fatal = [exit = exit_](const absl::Status&) { exit->Request(2); }},
       GraphOptions(options_));
   if (!graph.ok()) {
@@ -370,7 +410,7 @@ int Process::Start() {
     return Fail("the configuration cannot be used", graph.status(), content ? 2 : 1);
   }
   graph_ = *std::move(graph);
-  if (const absl::Status served = serving_.Start(options_.serving, graph_.get(), &io_);
+  if (const absl::Status served = serving_.Start(options_.serving, graph_.get(), &registry_, &io_);
       !served.ok()) {
     return Fail("healthz is not served", served, 1);
   }
@@ -380,7 +420,8 @@ int Process::Start() {
   }
   election_ = std::make_unique<Election>();
   const absl::Status started =
-      election_->Start(options_, config_, &background_, [graph = graph_.get()] { graph->Start(); });
+      election_->Start(options_, config_, &background_, &registry_, &client_metrics_,
+                       [graph = graph_.get()] { graph->Start(); });
   return started.ok() ? 0 : Fail("the leader election cannot start", started, 1);
 }
 

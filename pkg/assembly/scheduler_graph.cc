@@ -20,10 +20,12 @@ struct SchedulerGraph::Parts {
   Parts(Deps d, Options o)
       : deps(std::move(d)),
         options(std::move(o)),
+        own_registry(deps.registry == nullptr ? std::make_unique<metrics::Registry>() : nullptr),
+        registry(own_registry == nullptr ? *deps.registry : *own_registry),
         scheduling_metrics(registry),
+        event_drops(registry),
         plugins(plugins::AllPlugins()),
         actions(actions::AllActions()),
-        event_drops(registry),
         config_file(options.config, Known()) {}
 
   conf::Known Known() const {
@@ -45,12 +47,13 @@ struct SchedulerGraph::Parts {
 
   const Deps deps;
   const Options options;
-  metrics::Registry registry;
+  const std::unique_ptr<metrics::Registry> own_registry;
+  metrics::Registry& registry;
   framework::SchedulerMetrics scheduling_metrics;
+  kube::EventDrops event_drops;
   const framework::PluginRegistry plugins;
   const framework::ActionRegistry actions;
   scheduler::ConfigFile config_file;
-  kube::EventDrops event_drops;
   std::unique_ptr<kube::RestClient> own_client;
   std::unique_ptr<kube::EventRecorder> events;
   std::unique_ptr<scheduler::CycleLoop> loop;
@@ -74,10 +77,10 @@ void SchedulerGraph::Parts::Build() {
   kube::CoreEventRecorder::Options recorder;
   recorder.component = Component();
   recorder.seed = options.seed;
+  recorder.drops = &event_drops;
   events = std::make_unique<kube::CoreEventRecorder>(client, deps.io, std::move(recorder));
 
   if (!options.manual_cycles) {
-  recorder.drops = &event_drops;
     loop =
         std::make_unique<scheduler::CycleLoop>(deps.session, options.cycles, [this] { Cycle(); });
   }

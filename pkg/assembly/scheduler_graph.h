@@ -13,6 +13,7 @@
 #include "pkg/apis/json/value.h"
 #include "pkg/http/client.h"
 #include "pkg/kube/rest_client.h"
+#include "pkg/metrics/registry.h"
 #include "pkg/scheduler/config_file.h"
 #include "pkg/scheduler/cycle_loop.h"
 #include "pkg/scheduler/scheduler.h"
@@ -60,6 +61,8 @@ class SchedulerGraph {
     util::Executor* session = nullptr;
     const util::Clock* clock = nullptr;
     framework::SessionObserver* observer = nullptr;  // may be null
+    // Where metrics go, and among them what the owner counts; null: a registry of the graph's own.
+    metrics::Registry* registry = nullptr;
     // Called on the session executor when going on is impossible (a bad reload with
     // config.require).
     std::function<void(const absl::Status&)> on_fatal = nullptr;

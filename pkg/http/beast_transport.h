@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,9 @@ class BeastTransport final : public Transport {
     absl::Duration idle_timeout = absl::Seconds(90);
     size_t max_body_bytes = size_t{1} << 30;
     std::string thread_name = "http-client";
+    // Told how long it took to resolve the host's name, whether or not that succeeded; not called
+    // for addresses. On the transport's thread; may be null.
+    std::function<void(absl::Duration)> on_resolved = nullptr;
   };
   struct Stats {
     size_t connections = 0;  // open now, streams included

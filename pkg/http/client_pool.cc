@@ -7,6 +7,7 @@
 #include <boost/asio/ssl.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <chrono>
 #include <deque>
 #include <list>
 #include <optional>
@@ -53,6 +54,15 @@ Headers CopyHeaders(const bhttp::fields& fields) {
 class Connection;
 
 using CallPtr = std::shared_ptr<ClientCall>;
+
+// Ends a call that was not answered.
+void End(const CallPtr& call, const absl::Status& status) {
+  if (call->gate != nullptr) {
+    call->gate->Call([&](StreamObserver& o) { o.OnEnd(status); });
+  } else if (ResponseCallback done = std::exchange(call->done, nullptr)) {
+    done(status);
+  }
+}
 
 // What lives on the transport's thread.
 class Pool : public std::enable_shared_from_this<Pool> {
@@ -168,17 +178,18 @@ void Connection::Connect(CallPtr call) {
     return;
   }
   resolver_.async_resolve(pool_->url().host, std::to_string(pool_->url().port),
-                          [this, on_connected](error_code result, Resolver::results_type results) {
+                          [this, on_connected, asked = std::chrono::steady_clock::now()](
+                              error_code result, Resolver::results_type results) {
                             if (closed_) return;
-                            if (result) {
-                              Lost("resolve", result);
-                            } else {
-                              asio::async_connect(
-                                  socket_, results,
-                                  [on_connected](error_code connected, const tcp::endpoint&) {
-                                    on_connected(connected);
-                                  });
+                            if (const auto& told = pool_->options().on_resolved) {
+                              told(absl::FromChrono(std::chrono::steady_clock::now() - asked));
                             }
+                            if (result) return Lost("resolve", result);
+                            asio::async_connect(
+                                socket_, results,
+                                [on_connected](error_code connected, const tcp::endpoint&) {
+                                  on_connected(connected);
+                                });
                           });
 }
 
@@ -237,11 +248,7 @@ void Connection::Write() {
   parser_.emplace();
   parser_->eager(true);
   parser_->skip(call_->head);
-  if (call_->gate != nullptr) {
-    parser_->body_limit(boost::none);
-  } else {
-    parser_->body_limit(pool_->options().max_body_bytes);
-  }
+  parser_->body_limit(call_->gate == nullptr ? pool_->options().max_body_bytes : UINT64_MAX);
   headers_reported_ = false;
   auto written = [this, self = shared_from_this(), call = call_](error_code ec, size_t) {
     if (!closed_ && ec) Lost("write", ec);
@@ -407,12 +414,7 @@ void Connection::Fail(const absl::Status& status) {
   if (closed_) return;
   const CallPtr call = std::exchange(call_, nullptr);
   Shut();
-  if (call == nullptr) return;
-  if (call->gate != nullptr) {
-    call->gate->Call([&](StreamObserver& o) { o.OnEnd(status); });
-  } else if (ResponseCallback done = std::exchange(call->done, nullptr)) {
-    done(status);
-  }
+  if (call != nullptr) End(call, status);
 }
 
 void Connection::Shut() {
@@ -444,12 +446,7 @@ std::shared_ptr<Connection> Pool::Open(bool stream) {
 void Pool::Submit(CallPtr call) {
   if (call->cancelled) return;
   if (shut_down_) {
-    const absl::Status status = absl::CancelledError("transport is shut down");
-    if (call->gate != nullptr) {
-      call->gate->Call([&](StreamObserver& o) { o.OnEnd(status); });
-    } else {
-      call->done(status);
-    }
+    End(call, absl::CancelledError("transport is shut down"));
     return;
   }
   if (call->gate != nullptr) {
@@ -537,7 +534,7 @@ void Pool::Tick() {
         ++it;
       }
     }
-    for (const CallPtr& call : late) call->done(absl::DeadlineExceededError("no answer in time"));
+    for (const CallPtr& call : late) End(call, absl::DeadlineExceededError("no answer in time"));
     Tick();
   });
 }
@@ -547,7 +544,7 @@ void Pool::ShutDown() {
   tick_.cancel();
   const absl::Status status = absl::CancelledError("transport is shut down");
   const auto waiting = std::exchange(waiting_, {});
-  for (const CallPtr& call : waiting) call->done(status);
+  for (const CallPtr& call : waiting) End(call, status);
   while (!all_.empty()) all_.front()->Fail(status);
 }
 

@@ -10,6 +10,12 @@ namespace {
 std::vector<double> DurationBuckets() {
   return {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
 }
+// As far as 30 s, where a resolution is given up.
+std::vector<double> ResolutionBuckets() {
+  std::vector<double> bounds = DurationBuckets();
+  bounds.pop_back();
+  return bounds;
+}
 std::vector<double> SizeBuckets() {
   return {64, 256, 512, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216};
 }
@@ -29,7 +35,24 @@ ClientMetrics::ClientMetrics(metrics::Registry& r)
                                         {"verb", "host"}, SizeBuckets())),
       response_size(r.NewHistogramFamily("rest_client_response_size_bytes",
                                          "Response size in bytes. Broken down by verb and host.",
-                                         {"verb", "host"}, SizeBuckets())) {}
+                                         {"verb", "host"}, SizeBuckets())),
+      limiter_wait(r.NewHistogramFamily(
+          "rest_client_rate_limiter_duration_seconds",
+          "Client side rate limiter latency in seconds. Broken down by verb, and host.",
+          {"verb", "host"}, DurationBuckets())),
+      resolution(r.NewHistogramFamily("rest_client_dns_resolution_duration_seconds",
+                                      "DNS resolver latency in seconds. Broken down by host.",
+                                      {"host"}, ResolutionBuckets())),
+      retries(r.NewCounterFamily(
+          "rest_client_request_retries_total",
+          "Number of request retries, partitioned by status code, verb, and host.",
+          {"code", "verb", "host"})) {}
+
+namespace {
+
+std::string CodeText(int code) { return code == 0 ? "<error>" : absl::StrCat(code); }
+
+}  // namespace
 
 // Handles of series that were used, so that a request does not build label lists.
 class MeteredTransport::Series {
@@ -38,6 +61,7 @@ class MeteredTransport::Series {
     std::shared_ptr<metrics::Histogram> duration;
     std::shared_ptr<metrics::Histogram> request_size;
     std::shared_ptr<metrics::Histogram> response_size;
+    std::shared_ptr<metrics::Histogram> wait;
     std::map<int, std::shared_ptr<metrics::Counter>> codes;  // 0: no answer
   };
 
@@ -49,12 +73,24 @@ class MeteredTransport::Series {
       absl::MutexLock lock(&mutex_);
       std::shared_ptr<metrics::Counter>& slot = Of(method).codes[code];
       if (slot == nullptr) {
-        slot = metrics_->requests.With(
-            {code == 0 ? std::string("<error>") : absl::StrCat(code), method, host_});
+        slot = metrics_->requests.With({CodeText(code), method, host_});
       }
       counter = slot;
     }
     counter->Add();
+  }
+  void CountRetry(const std::string& method, int code) {
+    metrics_->retries.With({CodeText(code), method, host_})->Add();
+  }
+  void ObserveWait(const std::string& method, absl::Duration wait) {
+    std::shared_ptr<metrics::Histogram> series;
+    {
+      absl::MutexLock lock(&mutex_);
+      std::shared_ptr<metrics::Histogram>& slot = Of(method).wait;
+      if (slot == nullptr) slot = metrics_->limiter_wait.With({method, host_});
+      series = slot;
+    }
+    series->Observe(absl::ToDoubleSeconds(wait));
   }
   void Observe(const std::string& method, absl::Duration took, size_t sent, size_t received) {
     OfMethod series;
@@ -139,6 +175,14 @@ std::unique_ptr<http::Stream> MeteredTransport::OpenStream(http::Request request
   auto stream = std::make_unique<CountingStream>(observer, series_, request.method);
   stream->Open(inner_, std::move(request), idle_timeout);
   return stream;
+}
+
+void MeteredTransport::OnLimiterWait(const std::string& method, absl::Duration wait) {
+  series_->ObserveWait(method, wait);
+}
+
+void MeteredTransport::OnRetry(const std::string& method, int code) {
+  series_->CountRetry(method, code);
 }
 
 }  // namespace hekla::kube

@@ -107,7 +107,12 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
   // Takes a token and goes on once it is due, at the earliest after `delay`.
   void AfterToken(CallPtr call, absl::Duration delay) {
     absl::Duration token = absl::ZeroDuration();
-    WhileOpen([&] { token = bucket_.Reserve(deps_.executor->Now()); });
+    WhileOpen([&] {
+      token = bucket_.Reserve(deps_.executor->Now());
+      if (options_.observer != nullptr && options_.qps > 0) {
+        options_.observer->OnLimiterWait(call->request.method, token);
+      }
+    });
     if (token > absl::Seconds(1)) {
       LOG_EVERY_N(INFO, 100) << "Waited before sending request seconds="
                              << absl::ToDoubleSeconds(token)
@@ -201,7 +206,7 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
     if (!answer.ok()) {
       failure = answer.status();
       if (again && call->request.method == "GET" && absl::IsUnavailable(failure)) {
-        return Retry(call, absl::Seconds(1), failure);
+        return Retry(call, absl::Seconds(1), failure, 0);
       }
     } else if (answer->status >= 200 && answer->status < 300) {
       call->done(*std::move(answer));
@@ -212,7 +217,7 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
         WhileOpen([&] { deps_.authorizer->OnUnauthorized(call->credentials); });
       }
       if (const auto seconds = RetryAfter(*answer); again && seconds.has_value()) {
-        return Retry(call, absl::Seconds(*seconds), failure);
+        return Retry(call, absl::Seconds(*seconds), failure, answer->status);
       }
     }
     if (call->tries > 1 && !call->previous.ok()) {
@@ -227,7 +232,10 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
     call->done(std::move(failure));
   }
 
-  void Retry(const CallPtr& call, absl::Duration delay, const absl::Status& failure) {
+  void Retry(const CallPtr& call, absl::Duration delay, const absl::Status& failure, int code) {
+    WhileOpen([&] {
+      if (options_.observer != nullptr) options_.observer->OnRetry(call->request.method, code);
+    });
     VLOG(3) << "request is tried again subject=" << call->request.subject << " try=" << call->tries
             << " error=" << failure.message();
     call->previous = failure;

@@ -29,6 +29,18 @@ struct RestRequest {
   absl::Duration timeout = absl::ZeroDuration();
 };
 
+// Learns what a client does beside sending.
+// Threads: any, several at once.
+class RequestObserver {
+ public:
+  virtual ~RequestObserver() = default;
+  // A request had to wait so long for the client's own limit, often not at all. Not called where
+  // there is no limit.
+  virtual void OnLimiterWait(const std::string& method, absl::Duration wait) = 0;
+  // An answer after which the request is tried again; `code` 0: no answer came.
+  virtual void OnRetry(const std::string& method, int code) = 0;
+};
+
 // Sends requests to one API server: path prefix, credentials, User-Agent, client-side limit,
 // retries (spec 1.10, 1.11), and failures as absl::Status (api_status.h).
 //   - 429 and >= 500 with an integer Retry-After are tried again after it, up to 10 times; GETs
@@ -51,6 +63,7 @@ class RestClient {
     // with kFailedPrecondition. A process that has lost its lease writes nothing more, whatever its
     // timers still do. Any thread; may be null.
     std::function<bool()> may_write = nullptr;
+    RequestObserver* observer = nullptr;  // outlives the client; may be null
   };
   struct Deps {
     http::Transport* transport = nullptr;

@@ -16,7 +16,7 @@ namespace hekla::kube {
 struct Client::Parts {
   util::SystemClock clock;
   std::shared_ptr<http::BeastTransport> transport;
-  std::unique_ptr<http::Transport> wrapped;  // null: nothing around it
+  std::unique_ptr<MeteredTransport> metered;  // null: nothing is counted
   std::shared_ptr<CertificateReloader> reloader;
   std::unique_ptr<Authorizer> authorizer;
   std::unique_ptr<RestClient> rest;
@@ -32,6 +32,11 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientConfig& confi
   transport.tls = config.tls;
   transport.max_connections = options.max_connections;
   transport.thread_name = options.thread_name;
+  if (options.metrics != nullptr) {
+    transport.on_resolved = [metrics = options.metrics, host = url.host](absl::Duration took) {
+      metrics->resolution.With({host})->Observe(absl::ToDoubleSeconds(took));
+    };
+  }
   HEKLA_ASSIGN_OR_RETURN(parts->transport, http::BeastTransport::Create(std::move(transport)));
   parts->reloader = std::make_shared<CertificateReloader>(
       config, background,
@@ -53,9 +58,13 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientConfig& confi
   } else {
     HEKLA_ASSIGN_OR_RETURN(parts->authorizer, StaticAuthorizer::Create(config, &parts->clock));
   }
-  if (options.wrap) parts->wrapped = options.wrap(parts->transport.get());
-  http::Transport* const outer =
-      parts->wrapped != nullptr ? parts->wrapped.get() : parts->transport.get();
+  http::Transport* outer = parts->transport.get();
+  if (options.metrics != nullptr) {
+    parts->metered =
+        std::make_unique<MeteredTransport>(outer, options.metrics, &parts->clock, url.Authority());
+    outer = parts->metered.get();
+    options.rest.observer = parts->metered.get();
+  }
   options.rest.path_prefix = url.path;
   parts->rest = std::make_unique<RestClient>(
       RestClient::Deps{
@@ -70,7 +79,8 @@ Client::~Client() = default;
 
 RestClient& Client::rest() { return *parts_->rest; }
 http::Transport& Client::transport() {
-  return parts_->wrapped != nullptr ? *parts_->wrapped : *parts_->transport;
+  if (parts_->metered != nullptr) return *parts_->metered;
+  return *parts_->transport;
 }
 
 }  // namespace hekla::kube

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -8,6 +7,7 @@
 #include "pkg/http/client.h"
 #include "pkg/kube/config/client_config.h"
 #include "pkg/kube/executor.h"
+#include "pkg/kube/metered_transport.h"
 #include "pkg/kube/rest_client.h"
 
 namespace hekla::kube {
@@ -19,9 +19,8 @@ class Client {
     RestClient::Options rest = {};  // path_prefix is taken from the server's URL
     size_t max_connections = 32;
     std::string thread_name = "kube-client";
-    // Puts something around the transport that requests and watches go through (metrics). The inner
-    // one outlives what is returned. May be null.
-    std::function<std::unique_ptr<http::Transport>(http::Transport* inner)> wrap = nullptr;
+    // What requests and watches are counted in; outlives the client. May be null.
+    ClientMetrics* metrics = nullptr;
   };
 
   // `executor`: for waiting (limits, retries); `background`: for what may block (exec plugins,

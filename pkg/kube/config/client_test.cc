@@ -57,6 +57,39 @@ TEST(ClientTest, HttpsWithCertificateTokenAndPrefix) {
   EXPECT_EQ(answer->body, "/prefix/api/v1/pods|Bearer t1|hekla-test/1|CN=ann|g1|g2");
 }
 
+TEST(ClientTest, ANameIsResolvedAndTheTimeCounted) {
+  MirrorHandler handler;
+  http::BeastServer server({});
+  HEKLA_ASSERT_OK(server.Start(&handler));
+  metrics::Registry registry;
+  ClientMetrics metrics(registry);
+  util::ThreadExecutor executor("test");
+  Client::Options options;
+  options.metrics = &metrics;
+  for (const char* host : {"127.0.0.1", "localhost"}) {
+    ClientConfig config;
+    config.server = absl::StrCat("http://", host, ":", server.port());
+    auto client = Client::Create(config, &executor, &executor, options);
+    HEKLA_ASSERT_OK(client);
+    HEKLA_ASSERT_OK((*client)->rest().SendAndWait({.method = "GET", .path = "/x"}));
+    HEKLA_ASSERT_OK((*client)->rest().SendAndWait({.method = "GET", .path = "/x"}));
+  }
+  const std::string text = registry.Expose();
+  const auto has = [&](const std::string& line) {
+    return text.find(line + "\n") != std::string::npos;
+  };
+  // Once: the connection is kept. An address is not resolved.
+  EXPECT_TRUE(has("rest_client_dns_resolution_duration_seconds_count{host=\"localhost\"} 1"))
+      << text;
+  EXPECT_EQ(text.find("dns_resolution_duration_seconds_count{host=\"127"), std::string::npos);
+  for (const char* host : {"127.0.0.1", "localhost"}) {
+    const std::string labels =
+        absl::StrCat("{host=\"", host, ":", server.port(), "\",verb=\"GET\"} 2");
+    EXPECT_TRUE(has(absl::StrCat("rest_client_rate_limiter_duration_seconds_count", labels)));
+    EXPECT_TRUE(has(absl::StrCat("rest_client_request_duration_seconds_count", labels)));
+  }
+}
+
 TEST(ClientTest, CredentialsOfAPluginAreFetchedBeforeTheFirstRequest) {
   MirrorHandler handler;
   http::BeastServer server({});
