@@ -1,10 +1,16 @@
 #include "cmd/heklactl/hosted_cluster.h"
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "cmd/heklactl/kubeconfig.h"
+#include "pkg/apiserver/account_tokens.h"
 #include "pkg/apiserver/shipped/shipped_crds.h"
 #include "pkg/util/status_macros.h"
 
@@ -18,11 +24,37 @@ absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const HostedCluster::Option
   return Journal::Open({.folder = options.data_dir, .sync_interval = options.data_sync});
 }
 
+// The key that signs tokens, kept beside the objects; made where there is none yet. Whoever reads
+// it can make tokens: as the folder, it is for its owner alone.
+absl::StatusOr<std::string> TokenKey(const HostedCluster::Options& options, const Journal* owner) {
+  if (owner == nullptr) return std::string();
+  const std::string path = absl::StrCat(options.data_dir, "/token-key");
+  std::ifstream file(path, std::ios::binary);
+  if (!file.is_open()) {
+    const std::string key = apiserver::AccountTokens::NewKey();
+    HEKLA_RETURN_IF_ERROR(WritePrivateFile(path, absl::BytesToHexString(key)));
+    return key;
+  }
+  std::stringstream text;
+  text << file.rdbuf();
+  const std::string hex = text.str();
+  const bool whole = hex.size() == 2 * apiserver::AccountTokens::kKeyBytes &&
+                     std::all_of(hex.begin(), hex.end(), absl::ascii_isxdigit);
+  if (!whole) {
+    return absl::DataLossError(
+        absl::StrCat(path,
+                     " holds no key; without the file a new one is made, and tokens of "
+                     "service accounts have to be asked for again"));
+  }
+  return absl::HexStringToBytes(hex);
+}
+
 apiserver::Options ServerOptions(const HostedCluster::Options& options, const util::Clock* clock,
-                                 Journal* journal) {
+                                 Journal* journal, const std::string& token_key) {
   apiserver::Options out;
   out.clock = clock;
   out.journal = journal;
+  out.token_key = token_key;
   out.seed = options.seed;
   if (!options.token.empty()) out.tokens = {options.token};
   out.users = options.users;
@@ -35,7 +67,9 @@ apiserver::Options ServerOptions(const HostedCluster::Options& options, const ut
 HostedCluster::HostedCluster(Options options)
     : options_(std::move(options)),
       journal_(OpenJournal(options_)),
-      server_(ServerOptions(options_, &clock_, journal_.ok() ? journal_->get() : nullptr)) {}
+      token_key_(TokenKey(options_, journal_.ok() ? journal_->get() : nullptr)),
+      server_(ServerOptions(options_, &clock_, journal_.ok() ? journal_->get() : nullptr,
+                            token_key_.value_or(""))) {}
 
 HostedCluster::~HostedCluster() { Stop(); }
 
@@ -43,6 +77,7 @@ std::string HostedCluster::url() const { return absl::StrCat("http://127.0.0.1:"
 
 absl::Status HostedCluster::Start() {
   HEKLA_RETURN_IF_ERROR(journal_.status());
+  HEKLA_RETURN_IF_ERROR(token_key_.status());
   HEKLA_RETURN_IF_ERROR(apiserver::shipped::LoadCrds(server_));
   port_ = options_.port;
   HEKLA_RETURN_IF_ERROR(StartListening());

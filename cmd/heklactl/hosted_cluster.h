@@ -71,6 +71,7 @@ class HostedCluster {
   const Options options_;
   util::SystemClock clock_;
   const absl::StatusOr<std::unique_ptr<apiserver::storage::Journal>> journal_;  // may be null
+  const absl::StatusOr<std::string> token_key_;  // empty without a data_dir
   apiserver::ApiServer server_;
   std::unique_ptr<http::BeastServer> listener_;
   uint16_t port_ = 0;

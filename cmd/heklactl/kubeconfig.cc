@@ -51,7 +51,7 @@ absl::Status WritePrivateFile(const std::string& path, absl::string_view text) {
   const std::string draft = absl::StrCat(path, ".", ::getpid());
   const int fd = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return SystemError("cannot create", draft);
-  const bool written = WriteAll(fd, text);
+  const bool written = WriteAll(fd, text) && ::fsync(fd) == 0;
   if (::close(fd) != 0 || !written) {
     const absl::Status error = SystemError("cannot write", draft);
     ::unlink(draft.c_str());

@@ -57,6 +57,11 @@ Identity OfCertificate(absl::string_view subject) {
 
 }  // namespace
 
+Authorizer::Authorizer(Core& core)
+    : core_(core),
+      account_tokens_(core.options.token_key.empty() ? AccountTokens::NewKey()
+                                                     : core.options.token_key) {}
+
 bool Identity::InGroup(absl::string_view group) const { return Contains(groups, group); }
 
 bool Authorizer::Rule::Covers(const Access& what) const {
@@ -98,17 +103,28 @@ std::optional<Identity> Authorizer::Authenticate(absl::string_view authorization
     out.groups.emplace_back(kAuthenticated);
     return out;
   }
-  absl::MutexLock lock(&mutex_);
-  const auto it = issued_.find(authorization);
-  if (it == issued_.end()) return std::nullopt;
-  return it->second;
+  return OfAccountToken(authorization);
 }
 
-std::string Authorizer::IssueToken(absl::string_view ns, absl::string_view name) {
-  std::string token = absl::StrCat(core_.NewUid(), "-", core_.NewUid());
-  absl::MutexLock lock(&mutex_);
-  issued_[token] = ServiceAccount(ns, name);
-  return token;
+std::optional<Identity> Authorizer::OfAccountToken(absl::string_view text) const {
+  const std::optional<AccountToken> token = account_tokens_.Read(text);
+  if (!token.has_value() || core_.Now() >= token->expires) return std::nullopt;
+  const ResourcePtr accounts = core_.registry.Find("", "v1", "serviceaccounts");
+  const storage::ObjectPtr account =
+      core_.store.Get(*accounts->table, KeyOf(*accounts, token->ns, token->name));
+  if (account == nullptr || account->uid() != token->uid) return std::nullopt;
+  return ServiceAccount(token->ns, token->name);
+}
+
+std::string Authorizer::IssueToken(absl::string_view ns, absl::string_view name,
+                                   absl::string_view uid, absl::Duration life) {
+  const absl::Time now = core_.Now();
+  return account_tokens_.Sign({.ns = std::string(ns),
+                               .name = std::string(name),
+                               .uid = std::string(uid),
+                               .id = core_.NewUid(),
+                               .issued = now,
+                               .expires = now + life});
 }
 
 std::vector<Authorizer::Rule> Authorizer::RulesOf(absl::string_view kind,

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "pkg/apiserver/account_tokens.h"
 #include "pkg/apiserver/core.h"
 
 namespace hekla::apiserver {
@@ -36,7 +37,7 @@ struct Access {
 // Threads: any.
 class Authorizer {
  public:
-  explicit Authorizer(Core& core) : core_(core) {}
+  explicit Authorizer(Core& core);
 
   // By the Authorization header, else by the subject of a verified client certificate.
   // nullopt: the token is not known, or one is needed.
@@ -46,8 +47,9 @@ class Authorizer {
   // OK, or the Forbidden status of a real server.
   absl::Status Check(const Identity& who, const Access& what, absl::string_view plural);
 
-  // A token that stands for a service account from now on.
-  std::string IssueToken(absl::string_view ns, absl::string_view name);
+  // A token that stands for a service account from now on for so long, unless the account goes.
+  std::string IssueToken(absl::string_view ns, absl::string_view name, absl::string_view uid,
+                         absl::Duration life);
 
  private:
   struct Rule {
@@ -65,11 +67,13 @@ class Authorizer {
   std::vector<Rule> RulesOf(absl::string_view kind, absl::string_view key) const;
   void AddGrants(absl::string_view plural, std::vector<Grant>& out) const;
 
+  std::optional<Identity> OfAccountToken(absl::string_view token) const;
+
   Core& core_;
+  const AccountTokens account_tokens_;
   mutable absl::Mutex mutex_;
   int64_t compiled_at_ ABSL_GUARDED_BY(mutex_) = -1;
   std::vector<Grant> grants_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, Identity> issued_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace hekla::apiserver

@@ -104,6 +104,41 @@ TEST_F(RbacTest, ServiceAccountsActThroughTheirTokens) {
   EXPECT_FALSE(review.body.At("status").GetBool("allowed", true));
 }
 
+TEST_F(RbacTest, TokensEndWithTheirTimeAndWithTheirAccount) {
+  const std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
+  const auto ask = [&](const std::string& account, const std::string& spec) {
+    return s_.Post(
+        absl::StrCat(accounts, "/", account, "/token"),
+        absl::StrCat(R"({"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest",)",
+                     R"("spec":{)", spec, "}}"));
+  };
+  ASSERT_EQ(s_.Post(accounts, R"({"metadata":{"name":"bot"}})").status, 201);
+  const std::string hour(ask("bot", "").body.At("status").GetString("token"));
+  const std::string longer(
+      ask("bot", R"("expirationSeconds":7200)").body.At("status").GetString("token"));
+  const auto status = [&](const std::string& token) {
+    return As(token, "GET", "/api/v1/nodes").status;
+  };
+  EXPECT_EQ(status(hour), 403);  // known, without rights
+  EXPECT_EQ(status(hour + "x"), 401);
+  EXPECT_EQ(status(hour.substr(0, hour.size() - 4)), 401);
+  s_.Advance(absl::Seconds(3599));
+  EXPECT_EQ(status(hour), 403);
+  s_.Advance(absl::Seconds(1));
+  EXPECT_EQ(status(hour), 401);
+  EXPECT_EQ(status(longer), 403);
+  // Another account of the same name is not meant.
+  ASSERT_EQ(s_.Delete(accounts + "/bot").status, 200);
+  EXPECT_EQ(status(longer), 401);
+  ASSERT_EQ(s_.Post(accounts, R"({"metadata":{"name":"bot"}})").status, 201);
+  EXPECT_EQ(status(longer), 401);
+  const auto refused = ask("bot", R"("expirationSeconds":599)");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.body.GetString("message"),
+            "TokenRequest.authentication.k8s.io \"\" is invalid: spec.expirationSeconds: Invalid "
+            "value: 599: may not specify a duration less than 10 minutes");
+}
+
 TEST(AuthorizerTest, CertificatesNameUserAndGroups) {
   Options options = Enforcing();
   TestServer s(options);

@@ -158,6 +158,33 @@ TEST_F(RecoveryTest, WhatWasLeftUndoneIsDoneAfterTheRestart) {
   EXPECT_EQ(second->Get("/api/v1/namespaces/default/serviceaccounts/default").status, 200);
 }
 
+TEST_F(RecoveryTest, TokensHoldWithTheKeyOfTheLastStart) {
+  Options options;
+  options.tokens = {"root"};
+  options.enforce_rbac = true;
+  options.require_token = true;
+  options.token_key = std::string(32, 'k');
+  Running first = Start(folder_, options);
+  const auto send = [](Running& server, const std::string& method, const std::string& target,
+                       const std::string& token) {
+    http::Request request{.method = method, .target = target};
+    if (method == "POST") request.body = R"({"spec":{}})";
+    request.headers.Set("Content-Type", "application/json");
+    request.headers.Set("Authorization", absl::StrCat("Bearer ", token));
+    return server->Send(std::move(request));
+  };
+  const auto made =
+      send(first, "POST", "/api/v1/namespaces/default/serviceaccounts/default/token", "root");
+  ASSERT_EQ(made.status, 201) << made.text;
+  const std::string token(made.body.At("status").GetString("token"));
+  EXPECT_EQ(send(first, "GET", "/api/v1/pods", token).status, 403);
+  Running second = Start(Killed(), options);
+  EXPECT_EQ(send(second, "GET", "/api/v1/pods", token).status, 403);
+  options.token_key = std::string(32, 'l');
+  Running other = Start(Killed(), options);
+  EXPECT_EQ(send(other, "GET", "/api/v1/pods", token).status, 401);
+}
+
 TEST_F(RecoveryTest, TendingShortensTheJournal) {
   {
     Running first = Start(folder_);

@@ -80,16 +80,28 @@ absl::StatusOr<Answer> AnswerReview(Authorizer& authorizer, Call& call) {
 
 absl::StatusOr<Answer> AnswerTokenRequest(const Core& core, Authorizer& authorizer, Call& call) {
   const Resource& accounts = *call.resource;
-  if (core.store.Get(*accounts.table, KeyOf(accounts, call.ns, call.name)) == nullptr) {
-    return NotFound(accounts.group_resource(), call.name);
-  }
+  const storage::ObjectPtr account =
+      core.store.Get(*accounts.table, KeyOf(accounts, call.ns, call.name));
+  if (account == nullptr) return NotFound(accounts.group_resource(), call.name);
   HEKLA_ASSIGN_OR_RETURN(RawBody body,
                          ReadBody(*call.request, "authentication.k8s.io/v1", "TokenRequest"));
   Value out = std::move(body.value);
   out.Set("kind", "TokenRequest");
   out.Set("apiVersion", "authentication.k8s.io/v1");
   const int64_t seconds = out.At("spec").GetInt("expirationSeconds", 3600);
-  const std::string token = authorizer.IssueToken(call.ns, call.name);
+  FieldErrors errors;
+  if (seconds < 600) {
+    errors.Invalid("spec.expirationSeconds", Value(static_cast<long long>(seconds)),
+                   "may not specify a duration less than 10 minutes");
+  } else if (seconds > int64_t{1} << 32) {
+    errors.Invalid("spec.expirationSeconds", Value(static_cast<long long>(seconds)),
+                   "may not specify a duration larger than 2^32 seconds");
+  }
+  if (!errors.empty()) {
+    return Invalid(GroupKind{"authentication.k8s.io", "TokenRequest"}, "", errors);
+  }
+  const std::string token =
+      authorizer.IssueToken(call.ns, call.name, account->uid(), absl::Seconds(seconds));
   out.Set("status", Value::MakeObject(
                         {{"token", token},
                          {"expirationTimestamp", TimeText(core.Now() + absl::Seconds(seconds))}}));

@@ -42,6 +42,9 @@ struct Options {
   // Whether what users other than the administrator may do is decided by the roles and bindings
   // that are stored in the server. Tokens of service accounts come from `serviceaccounts/token`.
   bool enforce_rbac = false;
+  // Signs the tokens of service accounts: AccountTokens::kKeyBytes that nobody else knows. With
+  // the key of the last start its tokens still hold. Empty: a new one.
+  std::string token_key;
   // Whether a request without a token is refused, too, when there are tokens or users.
   bool require_token = false;
   // Changes kept per kind for watches that resume and for older list pages; a watch from before

@@ -1,6 +1,10 @@
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -23,14 +27,13 @@ constexpr char kMaps[] = "/api/v1/namespaces/default/configmaps";
 
 class DataDirTest : public ::testing::Test {
  protected:
-  absl::StatusOr<Process> Start() {
+  absl::StatusOr<Process> Start(std::vector<std::string> flags = {}) {
     port_ = FreePort();
-    absl::StatusOr<Process> process =
-        Process::Start(HEKLACTL,
-                       {"playground", "--nodes=2", "--no-scheduler", absl::StrCat("--port=", port_),
-                        absl::StrCat("--data-dir=", folder_, "/data"),
-                        absl::StrCat("--kubeconfig=", folder_, "/kubeconfig")},
-                       folder_ + "/log");
+    flags.insert(flags.begin(),
+                 {"playground", "--nodes=2", "--no-scheduler", absl::StrCat("--port=", port_),
+                  absl::StrCat("--data-dir=", folder_, "/data"),
+                  absl::StrCat("--kubeconfig=", folder_, "/kubeconfig")});
+    absl::StatusOr<Process> process = Process::Start(HEKLACTL, flags, folder_ + "/log");
     if (!process.ok()) return process;
     const absl::Time end = absl::Now() + absl::Seconds(20);
     while (Get(port_, "/version").status != 200 && absl::Now() < end && process->Running()) {
@@ -38,14 +41,19 @@ class DataDirTest : public ::testing::Test {
     }
     return process;
   }
-  int Post(const std::string& name) {
-    http::Request request{.method = "POST", .target = kMaps};
+  // Status 0 where nobody answers.
+  http::Response Send(const std::string& method, const std::string& target,
+                      const std::string& token, const std::string& body = "") {
+    http::Request request{.method = method, .target = target, .body = body};
     request.headers.Set("Content-Type", "application/json");
-    request.body = absl::StrCat(R"({"metadata":{"name":")", name, R"("}})");
+    if (!token.empty()) request.headers.Set("Authorization", absl::StrCat("Bearer ", token));
     const auto transport =
         http::BeastTransport::Create({.url = absl::StrCat("http://127.0.0.1:", port_)});
-    const auto response = http::SendAndWait(**transport, std::move(request), absl::Seconds(10));
-    return response.ok() ? response->status : 0;
+    return http::SendAndWait(**transport, std::move(request), absl::Seconds(10))
+        .value_or(http::Response());
+  }
+  int Post(const std::string& name) {
+    return Send("POST", kMaps, "", absl::StrCat(R"({"metadata":{"name":")", name, R"("}})")).status;
   }
   Value Read(const std::string& path) {
     return apis::json::Parse(Get(port_, path).body).value_or(Value());
@@ -78,6 +86,40 @@ TEST_F(DataDirTest, WhatWasAnsweredOutlivesAKilledPlayground) {
   EXPECT_EQ(other->Wait(absl::Seconds(10)), 1);
   EXPECT_THAT(other->Output(), HasSubstr("is in use by another process"));
   EXPECT_EQ(second->Terminate(absl::Seconds(10)), 0);
+}
+
+TEST_F(DataDirTest, TokensOfServiceAccountsOutliveThePlayground) {
+  const std::vector<std::string> flags = {"--token=root"};
+  auto first = Start(flags);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const std::string accounts = "/api/v1/namespaces/default/serviceaccounts/default/token";
+  const http::Response made = Send("POST", accounts, "root", R"({"spec":{}})");
+  ASSERT_EQ(made.status, 201) << made.body;
+  const Value request = apis::json::Parse(made.body).value();
+  const std::string token(request.At("status").GetString("token"));
+  EXPECT_EQ(Send("GET", kMaps, token).status, 200);
+  EXPECT_EQ(Send("GET", kMaps, token + "x").status, 401);
+  const std::string key = folder_ + "/data/token-key";
+  struct stat info = {};
+  ASSERT_EQ(::stat(key.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  first->Signal(SIGKILL);
+  EXPECT_EQ(first->Wait(absl::Seconds(10)), 128 + SIGKILL);
+  auto second = Start(flags);
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(Send("GET", kMaps, token).status, 200);
+  EXPECT_EQ(second->Terminate(absl::Seconds(10)), 0);
+  // A key that is none stops the start; without it a new one is made.
+  ASSERT_EQ(::truncate(key.c_str(), 10), 0);
+  auto broken = Start(flags);
+  ASSERT_TRUE(broken.ok()) << broken.status();
+  EXPECT_EQ(broken->Wait(absl::Seconds(10)), 1);
+  EXPECT_THAT(broken->Output(), HasSubstr("token-key holds no key"));
+  ASSERT_EQ(::unlink(key.c_str()), 0);
+  auto third = Start(flags);
+  ASSERT_TRUE(third.ok()) << third.status();
+  EXPECT_EQ(Send("GET", kMaps, token).status, 401);
+  EXPECT_EQ(Send("GET", kMaps, "root").status, 200);
 }
 
 }  // namespace
