@@ -116,6 +116,30 @@ TEST(DefinitionTest, BadDefinitionsAreRefused) {
   EXPECT_THAT(message, HasSubstr("must have exactly one version marked as storage version"));
 }
 
+TEST(CustomResourceTest, AnotherKindThanThePathsIsRefusedInEveryWrite) {
+  TestServer s;
+  s.Post(kCrds, Crd("things", "Thing", "", kOpenSchema));
+  const auto object = [](const std::string& kind, const std::string& name) {
+    return absl::StrCat(R"({"apiVersion":"example.com/v1","kind":")", kind,
+                        R"(","metadata":{"name":")", name, R"("}})");
+  };
+  ASSERT_EQ(s.Post(kThings, object("Thing", "a")).status, 201);
+  const std::string version(
+      s.Get(absl::StrCat(kThings, "/a")).body.At("metadata").GetString("resourceVersion"));
+  Value changed = J(object("Other", "a"));
+  changed["metadata"].Set("resourceVersion", version);
+  for (const TestServer::Reply& reply :
+       {s.Post(kThings, object("Other", "a")),
+        s.Put(absl::StrCat(kThings, "/a"), apis::json::Dump(changed)),
+        s.Patch(absl::StrCat(kThings, "/a"), "merge", R"({"kind":"Other"})")}) {
+    EXPECT_EQ(reply.status, 422);
+    EXPECT_EQ(reply.body.GetString("message"),
+              "Other.example.com \"a\" is invalid: kind: Invalid value: \"Other\": must be Thing");
+    EXPECT_EQ(reply.body.At("details").GetString("kind"), "Other");
+  }
+  EXPECT_EQ(s.Get(absl::StrCat(kThings, "/a")).body.GetString("kind"), "Thing");
+}
+
 TEST(CustomResourceTest, GenerationLeavesStatusOutWithTheSubresource) {
   // Worked example 16.
   TestServer s;

@@ -65,6 +65,17 @@ validation::MetadataRules RulesOf(const Resource& resource) {
           !resource.is_custom() && resource.group != "apiextensions.k8s.io"};
 }
 
+// Custom resources may come with another kind than that of their path. Of these real servers say
+// nothing else, under the kind that the object claims.
+absl::Status CheckClaimedKind(const Resource& resource, const Value& object) {
+  const absl::string_view claimed = object.GetString("kind");
+  if (!resource.is_custom() || claimed == resource.kind) return absl::OkStatus();
+  FieldErrors errors;
+  errors.Invalid("kind", object.At("kind"), absl::StrCat("must be ", resource.kind));
+  return Invalid(GroupKind{resource.group, std::string(claimed)},
+                 object.At("metadata").GetString("name"), errors);
+}
+
 apply::TypeRef TypeOf(const Resource& resource) {
   return resource.is_custom() ? apply::TypeRef::OfCustomResource(resource.custom->openapi())
                               : apply::TypeRef::OfKind(*resource.message);
@@ -155,19 +166,15 @@ absl::StatusOr<Written> Writer::Create(const Resource& resource, absl::string_vi
       metadata.Set("name", absl::StrCat(prefix, core_.NameSuffix()));
     }
     if (attempt == 0) {
+      HEKLA_RETURN_IF_ERROR(CheckClaimedKind(resource, object));
       FieldErrors errors;
       validation::ValidateMetadata(metadata, RulesOf(resource), errors);
       if (resource.is_custom()) {
         resource.custom->schema().Validate(object, nullptr, errors);
-        if (object.GetString("kind") != resource.kind) {
-          errors.Invalid("kind", object.At("kind"), absl::StrCat("must be ", resource.kind));
-        }
       }
       if (resource.strategy->validate != nullptr) resource.strategy->validate(object, errors);
       if (!errors.empty()) {
         GroupKind kind = resource.group_kind();
-        // Of custom resources real servers name the kind that the object claims.
-        if (resource.is_custom()) kind.kind = std::string(object.GetString("kind"));
         if (resource.view == View::kEventsV1) kind.group.clear();
         return Invalid(kind, metadata.GetString("name"), errors);
       }
@@ -316,6 +323,7 @@ absl::StatusOr<Written> Writer::Update(const Resource& resource, absl::string_vi
     if (resource.has_generation && SpecChanged(object, old, resource.has_status)) {
       object["metadata"].Set("generation", old.At("metadata").GetInt("generation") + 1);
     }
+    HEKLA_RETURN_IF_ERROR(CheckClaimedKind(resource, object));
     FieldErrors errors;
     validation::ValidateMetadata(object.At("metadata"), RulesOf(resource), errors);
     validation::ValidateMetadataUpdate(object.At("metadata"), old.At("metadata"), errors);
