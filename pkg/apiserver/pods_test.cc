@@ -1,5 +1,6 @@
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -202,6 +203,130 @@ TEST(PodTest, LogsAreRefusedClearly) {
   EXPECT_EQ(Message(s.Get(absl::StrCat(kPods, "/a/log?container=x"))),
             "container x is not valid for pod a");
   EXPECT_EQ(s.Post(absl::StrCat(kPods, "/a/exec"), "{}").status, 501);
+}
+
+// ---------------------------------------------------------------- resize
+
+class ResizeTest : public ::testing::Test {
+ protected:
+  static constexpr char kPod[] = "/api/v1/namespaces/default/pods/p";
+
+  ResizeTest() {
+    s_.Post("/api/v1/namespaces/default/pods",
+            R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{"a":"b"}},"spec":{)"
+            R"("initContainers":[{"name":"init","image":"i"},{"name":"side","image":"i",)"
+            R"("restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}}],"containers":[)"
+            R"({"name":"one","image":"i","resources":{"requests":{"cpu":"2","memory":"1Gi"},)"
+            R"("limits":{"cpu":"3","example.com/gpu":"1"}}},{"name":"two","image":"i"}]}})");
+  }
+  TestServer::Reply Resize(const std::string& spec) {
+    return s_.Patch(absl::StrCat(kPod, "/resize"), "strategic",
+                    absl::StrCat(R"({"spec":)", spec, "}"));
+  }
+  std::string Refused(const std::string& spec) {
+    const TestServer::Reply reply = Resize(spec);
+    EXPECT_EQ(reply.status, 422) << reply.text;
+    std::string message(reply.body.GetString("message"));
+    const absl::string_view prefix = "Pod \"p\" is invalid: ";
+    EXPECT_TRUE(absl::StartsWith(message, prefix)) << message;
+    return message.substr(std::min(message.size(), prefix.size()));
+  }
+
+  TestServer s_;
+};
+
+TEST_F(ResizeTest, ChangesCpuAndMemoryAloneAndCountsAsAChange) {
+  const Value before = s_.Get(kPod).body;
+  const TestServer::Reply reply =
+      s_.Patch(absl::StrCat(kPod, "/resize"), "strategic",
+               R"({"metadata":{"labels":{"a":"c"}},"spec":{"activeDeadlineSeconds":5,)"
+               R"("initContainers":[{"name":"side","resources":{"requests":{"cpu":"500m"}}}],)"
+               R"("containers":[{"name":"one","image":"other","resources":{"requests":{"cpu":"1",)"
+               R"("memory":"2Gi"},"limits":{"cpu":"4"}}}]}})");
+  ASSERT_EQ(reply.status, 200) << reply.text;
+  Value want = before;
+  Value& one = want["spec"]["containers"].as_array()[0]["resources"];
+  one["requests"].Set("cpu", "1");
+  one["requests"].Set("memory", "2Gi");
+  one["limits"].Set("cpu", "4");
+  want["spec"]["initContainers"].as_array()[1]["resources"]["requests"].Set("cpu", "500m");
+  want["metadata"].Set("generation", 2);
+  want["metadata"].Set("resourceVersion", reply.body.At("metadata").At("resourceVersion"));
+  EXPECT_EQ(s_.Get(kPod).body, want);
+  EXPECT_EQ(s_.Get(absl::StrCat(kPod, "/resize")).body, want);
+  // The same by PUT; and a bound pod is resized like one that waits.
+  ASSERT_EQ(s_.Bind("p", "n1").status, 201);
+  Value whole = s_.Get(kPod).body;
+  whole["spec"]["containers"].as_array()[0]["resources"]["requests"].Set("cpu", "1500m");
+  EXPECT_EQ(s_.Put(absl::StrCat(kPod, "/resize"), apis::json::Dump(whole)).status, 200);
+  EXPECT_EQ(s_.Put(absl::StrCat(kPod, "/resize"), apis::json::Dump(whole)).status, 409);
+  EXPECT_EQ(s_.Get(kPod)
+                .body.At("spec")
+                .At("containers")
+                .as_array()[0]
+                .At("resources")
+                .At("requests")
+                .GetString("cpu"),
+            "1500m");
+  EXPECT_EQ(s_.Delete(absl::StrCat(kPod, "/resize")).status, 405);
+  EXPECT_EQ(s_.Get("/api/v1/namespaces/default/pods/none/resize").status, 404);
+}
+
+TEST_F(ResizeTest, OtherChangesAreRefusedWithTheTextsOfRealServers) {
+  const std::string mutable_only = "spec: Forbidden: only cpu and memory resources are mutable";
+  EXPECT_EQ(Refused(R"({"containers":[{"name":"one","resources":{"limits":{"example.com/gpu":"2"},)"
+                    R"("requests":{"example.com/gpu":"2"}}}]})"),
+            mutable_only);
+  EXPECT_EQ(Refused(R"({"containers":[{"name":"one","resizePolicy":[{"resourceName":"cpu",)"
+                    R"("restartPolicy":"RestartContainer"}]}]})"),
+            mutable_only);
+  EXPECT_EQ(
+      Refused(R"({"containers":[{"name":"one","resources":{"requests":{"memory":null}}}]})"),
+      "spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed");
+  EXPECT_EQ(Refused(R"({"containers":[{"name":"one","resources":{"limits":{"cpu":null}}}]})"),
+            "spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed");
+  EXPECT_EQ(Refused(R"({"initContainers":[{"name":"init","resources":{"requests":{"cpu":"1"}}}]})"),
+            "spec: Forbidden: resources for non-sidecar init containers are immutable");
+  EXPECT_EQ(
+      Refused(R"({"containers":[{"name":"one","resources":{"requests":{"cpu":"5"}}}]})"),
+      "spec.containers[0].resources.requests: Invalid value: \"5\": must be less than or equal "
+      "to cpu limit of 3");
+  EXPECT_EQ(Refused(R"({"containers":[{"name":"three","image":"i"}]})"),
+            "spec.containers: Forbidden: containers may not be added or removed on resize");
+  Value whole = s_.Get(kPod).body;
+  Value& list = whole["spec"]["containers"];
+  std::swap(list.as_array()[0], list.as_array()[1]);
+  EXPECT_EQ(
+      s_.Put(absl::StrCat(kPod, "/resize"), apis::json::Dump(whole)).body.GetString("message"),
+      "Pod \"p\" is invalid: [spec.containers[0].name: Forbidden: containers may not be renamed "
+      "or reordered on resize, spec.containers[1].name: Forbidden: containers may not be "
+      "renamed or reordered on resize]");
+  s_.MakePod("small", "", R"("nodeSelector":{})");
+  EXPECT_EQ(
+      s_.Patch("/api/v1/namespaces/default/pods/small/resize", "json",
+               R"([{"op":"add","path":"/spec/containers/0/resources","value":{"requests":{)"
+               R"("cpu":"1"}}}])")
+          .body.GetString("message"),
+      "Pod \"small\" is invalid: spec: Invalid value: \"Burstable\": Pod QOS Class may not change "
+      "as a result of resizing");
+  // Through the pod itself requests stay as they are.
+  EXPECT_EQ(
+      s_.Patch(kPod, "strategic",
+               R"({"spec":{"containers":[{"name":"one","resources":{"requests":{"cpu":"1"}}}]}})")
+          .status,
+      422);
+}
+
+TEST_F(ResizeTest, DiscoveryListsIt) {
+  const Value list = s_.Get("/api/v1").body;
+  int found = 0;
+  for (const Value& resource : list.At("resources").as_array()) {
+    if (resource.GetString("name") != "pods/resize") continue;
+    ++found;
+    EXPECT_EQ(apis::json::Dump(resource.At("verbs")), R"(["get","patch","update"])");
+    EXPECT_EQ(resource.GetString("kind"), "Pod");
+  }
+  EXPECT_EQ(found, 1);
 }
 
 }  // namespace

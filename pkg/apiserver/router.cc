@@ -195,7 +195,7 @@ absl::StatusOr<Answer> Router::OnSubresource(Call& call) {
     if (resource.is_custom()) return NotFound(resource.group_resource(), call.name);
     return UnknownResource();
   }
-  if (name == "status") {
+  if (name == "status" || name == "resize") {
     if (method == "GET") return resources_.Get(call);
     if (method == "PUT") return resources_.Put(call);
     if (method == "PATCH") return resources_.Patch(call);

@@ -6,6 +6,7 @@
 #include "pkg/apiserver/admission.h"
 #include "pkg/apiserver/apply/apply.h"
 #include "pkg/apiserver/collector.h"
+#include "pkg/apiserver/kinds/pod_resize.h"
 #include "pkg/apiserver/quota.h"
 #include "pkg/apiserver/status/api_status.h"
 #include "pkg/apiserver/validation/metadata.h"
@@ -74,6 +75,27 @@ absl::Status CheckClaimedKind(const Resource& resource, const Value& object) {
   errors.Invalid("kind", object.At("kind"), absl::StrCat("must be ", resource.kind));
   return Invalid(GroupKind{resource.group, std::string(claimed)},
                  object.At("metadata").GetString("name"), errors);
+}
+
+// The findings about a changed object.
+FieldErrors ValidateChanged(const Resource& resource, const Value& object, const Value& old,
+                            absl::string_view subresource) {
+  const kinds::Strategy& strategy = *resource.strategy;
+  FieldErrors errors;
+  validation::ValidateMetadata(object.At("metadata"), RulesOf(resource), errors);
+  validation::ValidateMetadataUpdate(object.At("metadata"), old.At("metadata"), errors);
+  if (resource.is_custom()) {
+    resource.custom->schema().Validate(object, &old, errors);
+  } else if (subresource == "status") {
+    if (strategy.validate_status != nullptr) strategy.validate_status(object, old, errors);
+  } else if (subresource == "resize") {
+    strategy.validate(object, errors);
+    kinds::ValidateResize(object, old, errors);
+  } else {
+    if (strategy.validate_update != nullptr) strategy.validate_update(object, old, errors);
+    if (strategy.validate != nullptr) strategy.validate(object, errors);
+  }
+  return errors;
 }
 
 apply::TypeRef TypeOf(const Resource& resource) {
@@ -318,23 +340,17 @@ absl::StatusOr<Written> Writer::Update(const Resource& resource, absl::string_vi
     if (status && strategy.prepare_status != nullptr) {
       strategy.prepare_status(object, old, kinds::WriteContext{core_.Now()});
     }
-    if (!status && strategy.prepare_update != nullptr) strategy.prepare_update(object, old);
+    if (params.subresource == "resize") {
+      kinds::PrepareResize(object, old);
+    } else if (!status && strategy.prepare_update != nullptr) {
+      strategy.prepare_update(object, old);
+    }
     if (!status || !resource.is_custom()) object = Canonical(resource, std::move(object));
     if (resource.has_generation && SpecChanged(object, old, resource.has_status)) {
       object["metadata"].Set("generation", old.At("metadata").GetInt("generation") + 1);
     }
     HEKLA_RETURN_IF_ERROR(CheckClaimedKind(resource, object));
-    FieldErrors errors;
-    validation::ValidateMetadata(object.At("metadata"), RulesOf(resource), errors);
-    validation::ValidateMetadataUpdate(object.At("metadata"), old.At("metadata"), errors);
-    if (resource.is_custom()) {
-      resource.custom->schema().Validate(object, &old, errors);
-    } else if (status) {
-      if (strategy.validate_status != nullptr) strategy.validate_status(object, old, errors);
-    } else {
-      if (strategy.validate_update != nullptr) strategy.validate_update(object, old, errors);
-      if (strategy.validate != nullptr) strategy.validate(object, errors);
-    }
+    const FieldErrors errors = ValidateChanged(resource, object, old, params.subresource);
     if (!errors.empty()) return Invalid(resource.group_kind(), name, errors);
     Track(resource, &old, object, params);
     if (Equal(object, old) || params.dry_run) return Written{std::move(object), false};

@@ -20,7 +20,7 @@ struct WriteParams {
   bool dry_run = false;
   std::string field_manager;   // as given, or the user agent up to the first '/'
   bool names_manager = false;  // the client gave a fieldManager itself
-  std::string subresource;     // "" or "status"
+  std::string subresource;     // "", "status" or "resize"
   // The sub-resource in the record of field ownership; that of `subresource` where empty.
   std::string managed_subresource;
   // Writes of the server itself (garbage collection, controllers) skip what only clients face.

@@ -131,4 +131,71 @@ TEST(SchedulerIntegrationTest, SigtermStopsCleanlyWithinTwoSeconds) {
 }
 
 }  // namespace
+// A running pod is made smaller, and larger again: its node has room for another one, and then
+// none.
+TEST(SchedulerIntegrationTest, APodThatIsResizedTakesWhatItAsksForNow) {
+  World world;
+  world.AddNodes(1, "4");
+  const auto resize = [&world](const std::string& cpu) {
+    http::Request request{.method = "PATCH",
+                          .target = "/api/v1/namespaces/default/pods/big/resize"};
+    request.headers.Set("Content-Type", "application/strategic-merge-patch+json");
+    request.body =
+        absl::StrCat(R"({"spec":{"containers":[{"name":"main","resources":{"requests":{)",
+                     R"("cpu":")", cpu, R"("}}}]}})");
+    return world.server().Call(request).status;
+  };
+  world.StartScheduler(HEKLA_SCHEDULER);
+  world.AddPod({.name = "big", .cpu = "4"});
+  ASSERT_TRUE(world.Until([&] { return world.BoundOf("big") == 1; }));
+  world.AddPod({.name = "second", .cpu = "2"});
+  ASSERT_TRUE(world.Until([&] { return !world.EventsOf("second", "FailedScheduling").empty(); }));
+  EXPECT_EQ(world.BoundOf("second"), 0);
+  ASSERT_EQ(resize("1"), 200);
+  ASSERT_TRUE(world.Until([&] { return world.BoundOf("second") == 1; }));
+  ASSERT_EQ(resize("2"), 200);
+  world.AddPod({.name = "third", .cpu = "1"});
+  ASSERT_TRUE(world.Until([&] { return !world.EventsOf("third", "FailedScheduling").empty(); }));
+  EXPECT_EQ(world.BoundOf("third"), 0);
+  ASSERT_EQ(resize("1"), 200);
+  EXPECT_TRUE(world.Until([&] { return world.BoundOf("third") == 1; }));
+}
+
+// Over a whole run, with everything that a scheduler does: what it may not have, it does not ask
+// for, and its role gives it no right to.
+TEST(SchedulerIntegrationTest, SecretsAreNeverAskedFor) {
+  World world;
+  world.AddNodes(2, "4");
+  apis::json::Value secret =
+      apis::json::Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Secret"}});
+  secret["metadata"].Set("name", "s");
+  ASSERT_TRUE(world.server().Create(secret).ok());
+  world.AddGang("train", 3);
+  world.AddGang("waits", 9);
+  for (const char* elect : {"false", "true"}) {
+    world.StartScheduler(HEKLA_SCHEDULER, {absl::StrCat("--leader-elect=", elect)});
+    world.AddPod({.name = absl::StrCat("alone-", elect)});
+    ASSERT_TRUE(world.Until([&] { return world.BoundOf(absl::StrCat("alone-", elect)) == 1; }));
+    ASSERT_TRUE(world.Until([&] { return world.BoundOf("train") == 3; }));
+    ASSERT_TRUE(world.Until([&] { return !world.ConditionOf("waits", "Unschedulable").empty(); }));
+    EXPECT_EQ(world.scheduler().Terminate(absl::Seconds(5)), 0);
+  }
+  int requests = 0;
+  for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
+    requests += world.faults().Count(method, "/");
+    EXPECT_EQ(world.faults().Count(method, "secrets"), 0) << method;
+  }
+  EXPECT_GT(requests, 30);
+  int roles = 0;
+  for (const apis::json::Value& object : ObjectsIn("config/rbac/scheduler.yaml")) {
+    if (!absl::EndsWith(object.GetString("kind"), "Role")) continue;
+    ++roles;
+    for (const apis::json::Value& rule : object.At("rules").as_array()) {
+      const std::string text = apis::json::Dump(rule);
+      EXPECT_FALSE(absl::StrContains(text, "secrets") || absl::StrContains(text, "\"*")) << text;
+    }
+  }
+  EXPECT_GT(roles, 0);
+}
+
 }  // namespace hekla::test

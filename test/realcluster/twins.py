@@ -22,7 +22,6 @@ LISTED = {
     "post to an object": "custom kinds answer 400 where built-in ones answer 405",
     "queue status of a wrong type": "real servers check the value of a wrong type, too",
     "pod bound by a patch": "the text ends with a difference of Go structures",
-    "pod resized": "pods/resize is not built",
     "budget with two limits": "the text shows a Go structure",
     "map in a namespace that ends": "an empty namespace ends at once",
 }

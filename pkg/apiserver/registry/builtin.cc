@@ -132,6 +132,7 @@ std::vector<Subresource> SubresourcesOf(const Resource& r) {
     out.push_back(Sub("binding", "", "v1", "Binding", "create"));
     out.push_back(Sub("eviction", "policy", "v1", "Eviction", "create"));
     out.push_back(Sub("log", "", "v1", "Pod", "get"));
+    out.push_back(Sub("resize", "", "v1", "Pod", "get patch update"));
   }
   if (r.plural == "namespaces") out.push_back(Sub("finalize", "", "v1", "Namespace", "update"));
   if (r.has_scale) out.push_back(Sub("scale", "autoscaling", "v1", "Scale", "get patch update"));
