@@ -8,6 +8,7 @@
 #include "cmd/heklactl/subcommands.h"
 #include "pkg/framework/explain/explanation.h"
 #include "pkg/http/cpprest_transport.h"
+#include "pkg/http/url.h"
 #include "pkg/sim/manifests.h"
 #include "pkg/sim/simulation.h"
 #include "pkg/util/logging.h"
@@ -106,8 +107,11 @@ absl::StatusOr<Value> AskScheduler(const ExplainOptions& options) {
   HEKLA_ASSIGN_OR_RETURN(const std::string url, UrlOf(options));
   // One or two questions in the life of the program: see docs/adr/0002.
   HEKLA_ASSIGN_OR_RETURN(auto transport, http::CpprestTransport::Create({.url = url}));
+  HEKLA_ASSIGN_OR_RETURN(const http::Url parsed, http::ParseUrl(url));
+  // Without a user part, which may hold a password.
+  const std::string shown = absl::StrCat(parsed.scheme, "://", parsed.Authority());
   return AskByKind(options,
-                   [&](Subject subject) { return Get(*transport, url, subject, options.name); });
+                   [&](Subject subject) { return Get(*transport, shown, subject, options.name); });
 }
 
 }  // namespace

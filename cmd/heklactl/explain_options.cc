@@ -2,9 +2,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "pkg/kube/config/private_yaml.h"
 #include "pkg/util/flag_set.h"
 #include "pkg/util/status_macros.h"
-#include "pkg/yaml/yaml.h"
 
 namespace hekla::cmd::heklactl {
 namespace {
@@ -108,7 +108,7 @@ std::string ExplainUsage() {
 }
 
 absl::StatusOr<std::string> DebugUrlOf(absl::string_view kubeconfig) {
-  HEKLA_ASSIGN_OR_RETURN(const auto document, yaml::ParseOne(kubeconfig));
+  HEKLA_ASSIGN_OR_RETURN(const auto document, kube::ParsePrivateYaml(kubeconfig));
   const Value& config = document.value;
   const Value* context = FindNamed(config.At("contexts"), config.GetString("current-context"));
   if (context == nullptr) return std::string();

@@ -438,5 +438,14 @@ TEST(UrlTest, Parts) {
   }
 }
 
+TEST(UrlTest, ErrorsDoNotShowTheUserPart) {
+  for (const char* bad :
+       {"http://u:hidden@h:x", "ftp://u:hidden@h", "u:hidden@h", "http://u:hidden@"}) {
+    const absl::Status status = ParseUrl(bad).status();
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, "bad URL \"...@")) << bad;
+    EXPECT_FALSE(absl::StrContains(status.message(), "hidden")) << status;
+  }
+}
+
 }  // namespace
 }  // namespace hekla::http

@@ -11,8 +11,13 @@ namespace {
 
 uint16_t DefaultPort(absl::string_view scheme) { return scheme == "https" ? 443 : 80; }
 
+// A user part may hold a password: it is not shown, wherever the URL is broken.
 absl::Status Bad(absl::string_view text, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat("bad URL \"", text, "\": ", why));
+  const size_t at = text.rfind('@');
+  if (at == absl::string_view::npos) {
+    return absl::InvalidArgumentError(absl::StrCat("bad URL \"", text, "\": ", why));
+  }
+  return absl::InvalidArgumentError(absl::StrCat("bad URL \"...", text.substr(at), "\": ", why));
 }
 
 }  // namespace

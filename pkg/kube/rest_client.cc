@@ -10,6 +10,7 @@
 #include "absl/synchronization/notification.h"
 #include "glog/logging.h"
 #include "pkg/kube/api_status.h"
+#include "pkg/kube/redaction.h"
 
 namespace hekla::kube {
 namespace {
@@ -212,6 +213,7 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
       call->done(*std::move(answer));
       return;
     } else {
+      Redact(SecretTexts(Build(call->request, call->credentials)), answer->body);
       failure = StatusFromResponse(*answer, call->request.method, ActionOf(call->request));
       if (answer->status == 401 && call->credentials != nullptr) {
         WhileOpen([&] { deps_.authorizer->OnUnauthorized(call->credentials); });
@@ -306,6 +308,39 @@ class NoCredentials final : public http::Stream {
   Executor::TimerId timer_;
 };
 
+// Hands on what comes; the text of a refusal at its end, without what the client has sent.
+class RedactingStream final : public http::Stream, private http::StreamObserver {
+ public:
+  RedactingStream(http::StreamObserver* observer, std::vector<std::string> secrets)
+      : observer_(observer), secrets_(std::move(secrets)) {}
+  void Open(http::Transport* inner, http::Request request, absl::Duration idle_timeout) {
+    stream_ = inner->OpenStream(std::move(request), idle_timeout, this);
+  }
+
+ private:
+  static constexpr size_t kMaxText = 64 << 10;
+
+  void OnHeaders(int status, const http::Headers& headers) override {
+    refused_ = status >= 300;
+    observer_->OnHeaders(status, headers);
+  }
+  void OnData(absl::string_view bytes) override {
+    if (!refused_) return observer_->OnData(bytes);
+    text_.append(bytes.data(), std::min(bytes.size(), kMaxText - text_.size()));
+  }
+  void OnEnd(const absl::Status& status) override {
+    Redact(secrets_, text_);
+    if (!text_.empty()) observer_->OnData(text_);
+    observer_->OnEnd(status);
+  }
+
+  http::StreamObserver* const observer_;
+  const std::vector<std::string> secrets_;
+  bool refused_ = false;
+  std::string text_;
+  std::unique_ptr<http::Stream> stream_;
+};
+
 }  // namespace
 
 std::unique_ptr<http::Stream> RestClient::OpenStream(RestRequest request,
@@ -319,7 +354,12 @@ std::unique_ptr<http::Stream> RestClient::OpenStream(RestRequest request,
       return std::make_unique<NoCredentials>(deps_.executor, observer);
     }
   }
-  return deps_.transport->OpenStream(core_->Build(request, credentials), idle_timeout, observer);
+  http::Request out = core_->Build(request, credentials);
+  std::vector<std::string> secrets = SecretTexts(out);
+  if (secrets.empty()) return deps_.transport->OpenStream(std::move(out), idle_timeout, observer);
+  auto stream = std::make_unique<RedactingStream>(observer, std::move(secrets));
+  stream->Open(deps_.transport, std::move(out), idle_timeout);
+  return stream;
 }
 
 }  // namespace hekla::kube

@@ -248,7 +248,7 @@ absl::StatusOr<ClientConfig> ResolveConfig(const Kubeconfig& kubeconfig,
   if (!has_credentials) config.exec = user.exec;
   if (!url.tls() && (has_credentials || user.exec.has_value())) {
     config.warnings.push_back(
-        absl::StrCat("credentials are sent without encryption to ", config.server));
+        absl::StrCat("credentials are sent without encryption to http://", url.Authority()));
   }
   return config;
 }

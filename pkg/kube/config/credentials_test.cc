@@ -177,6 +177,12 @@ TEST_F(CredentialsTest, PluginFailuresHaveTheirTexts) {
                                             R"(","status":)", status, "}"),
                                v1);
   };
+  // What was printed may be a credential, wherever it stands.
+  EXPECT_EQ(parse(R"({"token":"t","expirationTimestamp":"hidden"})", v1).status().message(),
+            "exec plugin: credential with an invalid expirationTimestamp");
+  EXPECT_EQ(parse("{}", "hidden").status().message(),
+            "exec plugin is configured to use API version client.authentication.k8s.io/v1, plugin "
+            "returned version ?");
   EXPECT_THAT(parse("{}", v1), StatusIs(absl::StatusCode::kInvalidArgument,
                                         "exec plugin didn't return a token or cert/key pair"));
   EXPECT_THAT(parse(R"({"clientKeyData":"k"})", v1),

@@ -20,7 +20,6 @@
 #include "absl/synchronization/mutex.h"
 #include "glog/logging.h"
 #include "pkg/apis/meta/time.h"
-#include "pkg/util/status_macros.h"
 
 extern char** environ;
 
@@ -179,9 +178,11 @@ absl::StatusOr<ExecCredential> ParseExecCredential(absl::string_view output,
   }
   if (value->GetString("kind") != "ExecCredential" ||
       value->GetString("apiVersion") != api_version) {
-    return absl::InvalidArgumentError(absl::StrCat("exec plugin is configured to use API version ",
-                                                   api_version, ", plugin returned version ",
-                                                   value->GetString("apiVersion")));
+    // Another text than a version may be anything, a credential too.
+    const absl::string_view given = value->GetString("apiVersion");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "exec plugin is configured to use API version ", api_version, ", plugin returned version ",
+        absl::StartsWith(given, kGroup) && given.size() < kGroup.size() + 12 ? given : "?"));
   }
   const Value& status = value->At("status");
   ExecCredential out;
@@ -196,7 +197,12 @@ absl::StatusOr<ExecCredential> ParseExecCredential(absl::string_view output,
   }
   const absl::string_view expires = status.GetString("expirationTimestamp");
   if (!expires.empty()) {
-    HEKLA_ASSIGN_OR_RETURN(out.expires, apis::meta::ParseTime(expires));
+    const absl::StatusOr<absl::Time> time = apis::meta::ParseTime(expires);
+    if (!time.ok()) {
+      return absl::InvalidArgumentError(
+          "exec plugin: credential with an invalid expirationTimestamp");
+    }
+    out.expires = *time;
   }
   return out;
 }

@@ -9,8 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "pkg/apis/meta/reader.h"
+#include "pkg/kube/config/private_yaml.h"
 #include "pkg/util/status_macros.h"
-#include "pkg/yaml/yaml.h"
 
 namespace hekla::kube {
 namespace {
@@ -164,7 +164,7 @@ Sources FindSources(const Environment& environment, const std::string& explicit_
 }  // namespace
 
 absl::StatusOr<Kubeconfig> ParseKubeconfig(absl::string_view text, const std::string& directory) {
-  HEKLA_ASSIGN_OR_RETURN(const yaml::Document document, yaml::ParseOne(text));
+  HEKLA_ASSIGN_OR_RETURN(const yaml::Document document, ParsePrivateYaml(text));
   Kubeconfig out;
   if (document.value.is_null()) return out;
   if (!document.value.is_object()) return absl::InvalidArgumentError("expected an object");

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "pkg/kube/config/client_config.h"
@@ -136,6 +137,17 @@ TEST_F(KubeconfigTest, ErrorsOfAllFilesAreNamed) {
   EXPECT_THAT(both, StatusIs(absl::StatusCode::kInvalidArgument, worse));
 }
 
+TEST_F(KubeconfigTest, WhatCannotBeReadIsNotQuoted) {
+  for (const char* token :
+       {"*hidden", "!!int hidden", "\"\\hidden\"", "a: hidden", "{hidden: 1, hidden: 2}"}) {
+    const std::string text = absl::StrCat("users:\n- name: u\n  user:\n    token: ", token, "\n");
+    const absl::Status status = ParseKubeconfig(text, "").status();
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, "line 4, column ")) << token;
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument, ": malformed YAML")) << token;
+    EXPECT_FALSE(absl::StrContains(status.message(), "hidden")) << status;
+  }
+}
+
 TEST_F(KubeconfigTest, DataWinsOverFilesAndIsDecoded) {
   auto config = Resolve(absl::StrCat(R"(
 clusters: [{name: c, cluster: {server: "https://h:1/prefix/", certificate-authority-data: )",
@@ -246,6 +258,10 @@ TEST_F(KubeconfigTest, CredentialsForPlainHttpAreSentWithAWarning) {
   auto config = Resolve(absl::StrReplaceAll(kOne, {{"https:", "http:"}}), {.context = "e"});
   HEKLA_ASSERT_OK(config);
   EXPECT_EQ(config->token, "t1");
+  EXPECT_THAT(config->warnings, ElementsAre("credentials are sent without encryption to "
+                                            "http://10.1.0.1:6443"));
+  config = Resolve(absl::StrReplaceAll(kOne, {{"https://", "http://u:hidden@"}}), {.context = "e"});
+  HEKLA_ASSERT_OK(config);
   EXPECT_THAT(config->warnings, ElementsAre("credentials are sent without encryption to "
                                             "http://10.1.0.1:6443"));
 }

@@ -107,10 +107,21 @@ void TrimJob(Value& job) {
   KeepOnly(job.Find("status"), {"conditions"});
 }
 
-// What is secret is not kept: only which keys there are.
+// What is secret is not kept: only which keys there are. `kubectl apply` leaves the data in an
+// annotation, too.
 void TrimSecret(Value& secret) {
-  Value* data = secret.Find("data");
-  if (data == nullptr || !data->is_object()) return;
+  TrimMetadata(secret);
+  KeepOnly(&secret, {"apiVersion", "kind", "metadata", "data"});
+  if (Value* const metadata = secret.Find("metadata");
+      metadata != nullptr && metadata->is_object()) {
+    metadata->Remove("annotations");
+  }
+  Value* const data = secret.Find("data");
+  if (data == nullptr) return;
+  if (!data->is_object()) {
+    *data = Value();
+    return;
+  }
   for (Member& m : data->as_object()) m.value = Value("");
 }
 

@@ -55,6 +55,12 @@ TEST(CacheKindsTest, OthersStayAsFarAsTheyAreRead) {
             R"("status":"True"}]}})");
   EXPECT_EQ(Kept(Secrets(), R"({"metadata":{"name":"s"},"data":{"auth_token":"c2VjcmV0"}})"),
             R"({"metadata":{"name":"s"},"data":{"auth_token":""}})");
+  EXPECT_EQ(Kept(Secrets(), R"({"metadata":{"name":"s","annotations":{)"
+                            R"("kubectl.kubernetes.io/last-applied-configuration":"c2VjcmV0"}},)"
+                            R"("type":"Opaque","stringData":{"a":"b"},"data":{"a":{"b":"c"}}})"),
+            R"({"metadata":{"name":"s"},"data":{"a":""}})");
+  EXPECT_EQ(Kept(Secrets(), R"({"metadata":"s","data":"c2VjcmV0"})"),
+            R"({"metadata":"s","data":null})");
   for (const kube::Resource* resource :
        {&ServiceAccounts(), &Roles(), &RoleBindings(), &Routes()}) {
     EXPECT_EQ(Kept(*resource, R"({"metadata":{"name":"r","annotations":{"a":"b"}},"rules":[{}]})"),
