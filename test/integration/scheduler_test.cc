@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "test/integration/manifest.h"
 #include "test/integration/world.h"
 
 namespace hekla::test {
@@ -130,7 +131,6 @@ TEST(SchedulerIntegrationTest, SigtermStopsCleanlyWithinTwoSeconds) {
   EXPECT_EQ(world.scheduler().Terminate(absl::Seconds(2)), 0) << world.scheduler().Output();
 }
 
-}  // namespace
 // A running pod is made smaller, and larger again: its node has room for another one, and then
 // none.
 TEST(SchedulerIntegrationTest, APodThatIsResizedTakesWhatItAsksForNow) {
@@ -198,4 +198,5 @@ TEST(SchedulerIntegrationTest, SecretsAreNeverAskedFor) {
   EXPECT_GT(roles, 0);
 }
 
+}  // namespace
 }  // namespace hekla::test
