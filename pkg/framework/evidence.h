@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/framework/cause.h"
 #include "pkg/model/ids.h"
 #include "pkg/model/resource.h"
 
@@ -20,9 +21,10 @@ struct LimitCheck {
     double limit = 0;
     bool exceeded = false;
   };
-  std::string limit;      // "deserved", "capability", "allocatable x 1.2 - used"
-  std::string owner;      // the queue; "": the whole cluster
-  std::vector<Row> rows;  // of what is asked for, in order of dimensions
+  Cause cause = Cause::kQueueRefused;  // of a refusal by this limit
+  std::string limit;                   // "deserved", "capability", "allocatable x 1.2 - used"
+  std::string owner;                   // the queue; "": the whole cluster
+  std::vector<Row> rows;               // of what is asked for, in order of dimensions
 
   bool exceeded() const {
     for (const Row& row : rows) {

@@ -180,9 +180,7 @@ void EmitUnschedulable(Session& session, JobId job) {
 // A job that waits for its queue is in no plugin's hands; it must not be silent.
 void ExplainMissingQueue(Session& session, JobId job) {
   const JobTable& jobs = session.tables().jobs;
-  const std::string& named = jobs.spec[job]->queue;
-  const std::string& queue = named.empty() ? session.cluster().options().default_queue : named;
-  session.SetJobFitError(job, absl::StrCat("queue \"", queue, "\" does not exist"));
+  session.SetJobFitError(job, Cause::kQueueNotFound);
   model::ConditionRow condition;
   condition.type = std::string(kUnschedulable);
   condition.status = "True";
@@ -306,6 +304,49 @@ PodGroupPhase NextPhase(const JobTable& jobs, JobId job, bool unschedulable) {
   }
   return jobs.phase[job] == PodGroupPhase::kInqueue ? PodGroupPhase::kInqueue
                                                     : PodGroupPhase::kPending;
+}
+
+absl::string_view QueueStateName(model::QueueState state) {
+  switch (state) {
+    case model::QueueState::kNone:
+    case model::QueueState::kOpen:
+      return "Open";
+    case model::QueueState::kClosed:
+      return "Closed";
+    case model::QueueState::kClosing:
+      return "Closing";
+    case model::QueueState::kUnknown:
+      break;
+  }
+  return "Unknown";
+}
+
+std::string JobRefusalText(Session& session, JobId job, Cause refusal) {
+  const JobTable& jobs = session.tables().jobs;
+  const model::QueueTable& queues = session.tables().queues;
+  if (refusal == Cause::kHyperNodesNotReady) return "hyperNodes are not ready";
+  if (refusal == Cause::kQueueNotFound) {
+    const std::string& named = jobs.spec[job]->queue;
+    return absl::StrCat("queue \"",
+                        named.empty() ? session.cluster().options().default_queue : named,
+                        "\" does not exist");
+  }
+  const model::QueueId queue = jobs.queue[job];
+  const std::string& name = queues.name[queue];
+  switch (refusal) {
+    case Cause::kQueueNotOpen:
+      return absl::StrCat("queue \"", name, "\" is not open (state ",
+                          QueueStateName(queues.spec[queue]->state), ")");
+    case Cause::kEnqueueRefused:
+      return absl::StrCat("not admitted to queue \"", name, "\" yet: no room for its minResources");
+    case Cause::kQueueOverused:
+      return absl::StrCat("queue \"", name, "\" is overused");
+    case Cause::kQueueShareExceeded:
+      return absl::StrCat("queue \"", name, "\" has no room for the request in its share");
+    default:
+      LOG(FATAL) << "no refusal of a whole job cause=" << CauseName(refusal);
+  }
+  return "";
 }
 
 void PublishJobs(Session& session) {

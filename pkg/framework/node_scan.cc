@@ -23,7 +23,7 @@ bool NodeScan::Prepare(TaskId task, ReasonId* refused) {
   active_.clear();
   const std::string& host_error = tables().tasks.spec[task]->host_error;
   if (!host_error.empty()) {
-    *refused = reasons_->Intern(Code::kError, host_error);
+    *refused = reasons_->Intern(Code::kError, Cause::kUnsupported, host_error);
     return false;
   }
   if (const ReasonId r = points_->pre_predicate(task); r.valid()) {
@@ -167,8 +167,10 @@ ReasonId NodeScan::Shortfall(int dim) {
   if (!shortfalls_[index].valid()) {
     const std::string name =
         cluster_->dictionary().resources.Name(static_cast<model::ResourceDim>(dim));
+    const Cause cause =
+        dim == model::kPods ? Cause::kInsufficientPods : Cause::kInsufficientResource;
     shortfalls_[index] =
-        reasons_->Intern(Code::kUnschedulable, absl::StrCat("Insufficient ", name));
+        reasons_->Intern(Code::kUnschedulable, cause, absl::StrCat("Insufficient ", name));
   }
   return shortfalls_[index];
 }

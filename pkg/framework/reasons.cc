@@ -4,15 +4,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "glog/logging.h"
 
 namespace hekla::framework {
 
-ReasonId ReasonTable::Intern(Code code, absl::string_view text) {
+ReasonId ReasonTable::Intern(Code code, Cause cause, absl::string_view text, size_t head) {
   absl::flat_hash_map<std::string, ReasonId>& index = index_[static_cast<size_t>(code)];
-  if (auto it = index.find(text); it != index.end()) return it->second;
+  if (auto it = index.find(text); it != index.end()) {
+    DCHECK(this->cause(it->second) == cause) << text;
+    return it->second;
+  }
   const ReasonId id(static_cast<uint32_t>(entries_.size()));
   index.emplace(text, id);
-  entries_.push_back({code, std::string(text)});
+  entries_.push_back({code, cause, head, std::string(text)});
   return id;
 }
 

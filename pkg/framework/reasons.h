@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
+#include "pkg/framework/cause.h"
 #include "pkg/util/id.h"
 
 namespace hekla::framework {
@@ -25,18 +26,28 @@ enum class Code : uint8_t {
 
 using ReasonId = util::Id<struct ReasonTag>;
 
-// Texts of refusals, interned. Filters make their ids once and hand them out per node.
+// Texts of refusals with their causes, interned. Filters make their ids once and hand them out per
+// node. A text has one cause.
 // Threads: the session thread.
 class ReasonTable {
  public:
-  ReasonId Intern(Code code, absl::string_view text);
+  // `head`: length of the text's beginning that only says who refuses.
+  ReasonId Intern(Code code, Cause cause, absl::string_view text, size_t head = 0);
   Code code(ReasonId id) const { return entries_[id.index()].code; }
+  Cause cause(ReasonId id) const { return entries_[id.index()].cause; }
   const std::string& text(ReasonId id) const { return entries_[id.index()].text; }
+  // The text without its head.
+  absl::string_view detail(ReasonId id) const {
+    const Entry& entry = entries_[id.index()];
+    return absl::string_view(entry.text).substr(entry.head);
+  }
   size_t size() const { return entries_.size(); }
 
  private:
   struct Entry {
     Code code;
+    Cause cause;
+    size_t head;
     std::string text;
   };
   std::vector<Entry> entries_;

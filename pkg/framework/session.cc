@@ -151,10 +151,19 @@ bool Session::RoleHasFailed(SubJobId sub_job, model::Symbol role) const {
   return state_->failed_roles.contains({sub_job, role});
 }
 
-void Session::SetJobFitError(JobId job, std::string text) {
+void Session::SetJobFitError(JobId job, Cause refusal) {
   State::JobNote& note = NoteOf(*this, job);
+  std::string text = JobRefusalText(*this, job, refusal);
+  note.refusal = refusal;
   if (note.fit_error == text) return;
   note.fit_error = std::move(text);
+  cluster().MarkUnpublished(job);
+}
+
+void Session::ClearJobFitError(JobId job) {
+  State::JobNote& note = NoteOf(*this, job);
+  if (note.fit_error.empty()) return;
+  note.fit_error.clear();
   cluster().MarkUnpublished(job);
 }
 

@@ -82,7 +82,10 @@ class Session {
   bool RoleHasFailed(model::TaskId task) const;
   // Likewise by role; also of tasks without a role.
   bool RoleHasFailed(model::SubJobId sub_job, model::Symbol role) const;
-  void SetJobFitError(model::JobId job, std::string text);
+  // Why the whole job is not placed: its queue (kQueueNotFound, kQueueNotOpen, kQueueOverused,
+  // kQueueShareExceeded, kEnqueueRefused) or its topology (kHyperNodesNotReady).
+  void SetJobFitError(model::JobId job, Cause refusal);
+  void ClearJobFitError(model::JobId job);
   // "pod group is not ready, 3 Pending, 3 minAvailable; Pending: …. Origin reason is …", as of now.
   // Source: spec scheduler-core 8.6, E8.
   std::string JobFitErrorText(model::JobId job) const;

@@ -31,7 +31,8 @@ struct Session::State {
   absl::flat_hash_set<std::pair<model::SubJobId, model::Symbol>> failed_roles;
   struct JobNote {
     uint64_t owner = 0;
-    std::string fit_error;
+    std::string fit_error;  // "": nothing refuses the job as a whole
+    Cause refusal = Cause::kQueueRefused;
     // The last event on the PodGroup: an equal one comes again ever later.
     uint64_t event_hash = 0;
     absl::Time next_event;
@@ -108,6 +109,12 @@ struct WaitReason {
   model::NodeId nominated;
 };
 WaitReason TaskWaitReason(const Session& session, model::TaskId task, bool with_message);
+
+// "Open", "Closed", …
+absl::string_view QueueStateName(model::QueueState state);
+
+// What users read where the whole job is refused (Session::SetJobFitError).
+std::string JobRefusalText(Session& session, model::JobId job, Cause refusal);
 
 // The phase that follows from the counts. Source: spec scheduler-core 4.5, E6.
 model::PodGroupPhase NextPhase(const model::JobTable& jobs, model::JobId job, bool unschedulable);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "pkg/framework/session_state.h"
 #include "pkg/framework/task_order.h"
@@ -22,9 +23,10 @@ using testing::SessionWorld;
 // Spec scheduler-core, E7.
 TEST(FitErrorsTest, RefusalsBecomeOneSortedSentence) {
   ReasonTable reasons;
-  const ReasonId cpu = reasons.Intern(Code::kUnschedulable, "Insufficient cpu");
-  const ReasonId taint =
-      reasons.Intern(Code::kUnschedulableAndUnresolvable, "node(s) had untolerated taint");
+  const ReasonId cpu =
+      reasons.Intern(Code::kUnschedulable, Cause::kInsufficientResource, "Insufficient cpu");
+  const ReasonId taint = reasons.Intern(Code::kUnschedulableAndUnresolvable,
+                                        Cause::kUntoleratedTaint, "node(s) had untolerated taint");
   FitErrors errors;
   errors.nodes = 3;
   errors.Add(cpu);
@@ -38,8 +40,8 @@ TEST(FitErrorsTest, RefusalsBecomeOneSortedSentence) {
             "2 Insufficient cpu.");
   FitErrors many;
   many.nodes = 12;
-  many.Add(reasons.Intern(Code::kError, "Y"), 2);
-  many.Add(reasons.Intern(Code::kError, "X"), 10);
+  many.Add(reasons.Intern(Code::kError, Cause::kNodeRefused, "Y"), 2);
+  many.Add(reasons.Intern(Code::kError, Cause::kNodeRefused, "X"), 10);
   EXPECT_EQ(Render(many, reasons), "0/12 nodes are unavailable: 10 X, 2 Y.");
   EXPECT_EQ(Render(FitErrors(), reasons), "0/0 nodes are unavailable");
   FitErrors head;
@@ -47,8 +49,21 @@ TEST(FitErrorsTest, RefusalsBecomeOneSortedSentence) {
   EXPECT_EQ(Render(head, reasons), head.custom_head);
   FitErrors silent;
   silent.nodes = 1;
-  silent.Add(reasons.Intern(Code::kError, ""));
+  silent.Add(reasons.Intern(Code::kError, Cause::kNodeRefused, ""));
   EXPECT_EQ(Render(silent, reasons), "0/1 nodes are unavailable: .");
+}
+
+TEST(ReasonTableTest, ATextKeepsItsCauseAndWhoSaysItCanBeLeftOut) {
+  ReasonTable reasons;
+  const absl::string_view head = "plugin X pre-predicates failed ";
+  const ReasonId lost = reasons.Intern(Code::kError, Cause::kClaimLost,
+                                       absl::StrCat(head, "the claim is lost"), head.size());
+  const ReasonId cpu =
+      reasons.Intern(Code::kUnschedulable, Cause::kInsufficientResource, "Insufficient cpu");
+  EXPECT_EQ(reasons.cause(lost), Cause::kClaimLost);
+  EXPECT_EQ(reasons.text(lost), "plugin X pre-predicates failed the claim is lost");
+  EXPECT_EQ(reasons.detail(lost), "the claim is lost");
+  EXPECT_EQ(reasons.detail(cpu), "Insufficient cpu");
 }
 
 struct PhaseCase {
@@ -150,7 +165,9 @@ TEST(JobFitErrorTest, CountsStatusesReasonsAndTheFirstRefusal) {
     Tries(session).Begin(job);
     FitErrors& errors = session.FitErrorsOf(tasks[0]);
     errors.nodes = 2;
-    errors.Add(w.reasons.Intern(Code::kUnschedulable, "Insufficient cpu"), 2);
+    errors.Add(
+        w.reasons.Intern(Code::kUnschedulable, Cause::kInsufficientResource, "Insufficient cpu"),
+        2);
     Statement statement(session);
     statement.Allocate(tasks[1], w.world.cluster().FindNode("n3"));
     statement.Allocate(tasks[2], w.world.cluster().FindNode("n3"));

@@ -1,7 +1,6 @@
 #include "pkg/actions/allocate/allocate_action.h"
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "pkg/actions/allocate/allocation.h"
 #include "pkg/actions/common/job_queues.h"
 #include "pkg/framework/tries.h"
@@ -39,7 +38,7 @@ void CollectJobs(Session& session, std::vector<JobId>& out) {
     if (counts[model::TaskStatus::kPending] <= jobs.pending_best_effort[job]) return true;
     if (!session.points().job_valid(job).pass) return true;
     if (!HasTopology(*jobs.spec[job])) return false;
-    session.SetJobFitError(job, "hyperNodes are not ready");
+    session.SetJobFitError(job, framework::Cause::kHyperNodesNotReady);
     return true;
   });
   framework::Tries(session).DropHopeless(out);
@@ -57,7 +56,7 @@ class Run {
       auto& waiting = queues.JobsOf(queue);
       if (waiting.empty()) continue;
       if (session_.points().overused(queue)) {
-        SayOverused(queue, waiting.items());
+        SayOverused(waiting.items());
         continue;
       }
       const JobId job = waiting.Pop();
@@ -91,14 +90,13 @@ class Run {
     return !sheet.empty();
   }
 
-  void SayOverused(QueueId queue, const std::vector<JobId>& jobs) {
+  void SayOverused(const std::vector<JobId>& jobs) {
     for (JobId job : jobs) {
       framework::Tries tries(session_);
       tries.Begin(job);
       tries.MarkTurn(job, false);
       if (sheets_.contains(job)) continue;
-      session_.SetJobFitError(
-          job, absl::StrCat("queue \"", session_.tables().queues.name[queue], "\" is overused"));
+      session_.SetJobFitError(job, framework::Cause::kQueueOverused);
     }
   }
 

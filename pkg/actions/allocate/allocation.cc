@@ -112,7 +112,7 @@ bool Allocation::ExceedsCluster() const {
 void Allocation::ExplainQueue(TaskId task) {
   const model::QueueTable& queues = session_.tables().queues;
   if (!queues.IsOpen(queue_)) {
-    session_.SetJobFitError(job_, NotOpenText(session_, queue_));
+    session_.SetJobFitError(job_, framework::Cause::kQueueNotOpen);
     return;
   }
   if (queue_said_) return;
@@ -122,8 +122,7 @@ void Allocation::ExplainQueue(TaskId task) {
     session_.search().Explain(task, NodeSet(), SearchOptions(), errors);
     return;
   }
-  session_.SetJobFitError(job_, absl::StrCat("queue \"", queues.name[queue_],
-                                             "\" has no room for the request in its share"));
+  session_.SetJobFitError(job_, framework::Cause::kQueueShareExceeded);
 }
 
 SearchResult Allocation::Search(TaskId task) {

@@ -55,9 +55,6 @@ class JobQueues {
   util::IdVector<model::QueueId, uint32_t> slot_;
 };
 
-// What users read when their queue is the reason.
-std::string NotOpenText(const framework::Session& session, model::QueueId queue);
-
 // Jobs that a scheduling action may look at: known queue, PodGroup there.
 inline bool InSession(const model::JobTable& jobs, model::JobId job) {
   return jobs.live[job] && jobs.spec[job] != nullptr && jobs.queue[job].valid();

@@ -1,10 +1,11 @@
 #include "pkg/actions/enqueue/enqueue_action.h"
 
-#include "absl/strings/str_cat.h"
 #include "pkg/actions/common/job_queues.h"
 
 namespace hekla::actions {
 namespace {
+
+using framework::Cause;
 
 // Quirk: without minResources nobody is asked, so that a job of a closed or full queue becomes
 // Inqueue too.
@@ -12,13 +13,8 @@ bool Admit(framework::Session& session, model::JobId job, model::QueueId queue) 
   const model::JobTable& jobs = session.tables().jobs;
   if (!jobs.spec[job]->min_resources.has_value()) return true;
   if (session.points().job_enqueueable(job)) return true;
-  if (session.tables().queues.IsOpen(queue)) {
-    session.SetJobFitError(
-        job, absl::StrCat("not admitted to queue \"", session.tables().queues.name[queue],
-                          "\" yet: no room for its minResources"));
-  } else {
-    session.SetJobFitError(job, NotOpenText(session, queue));
-  }
+  const bool open = session.tables().queues.IsOpen(queue);
+  session.SetJobFitError(job, open ? Cause::kEnqueueRefused : Cause::kQueueNotOpen);
   return false;
 }
 
@@ -41,7 +37,7 @@ void EnqueueAction::Execute(framework::Session& session, const framework::Argume
     const model::JobId job = pending.Pop();
     if (Admit(session, job, queue)) {
       session.points().job_enqueued(job);
-      session.SetJobFitError(job, "");
+      session.ClearJobFitError(job);
       session.cluster().SetPhase(job, model::PodGroupPhase::kInqueue);
     }
     queues.PushQueue(queue);

@@ -28,8 +28,8 @@ Pairs PairsOf(const model::Resource& amounts) {
   return pairs;
 }
 
-std::string LimitNoun(const std::string& limit) {
-  return limit == "deserved" ? "deserved share" : limit;
+std::string LimitNoun(const LimitCheck& check) {
+  return check.cause == Cause::kQueueShareExceeded ? check.limit + " share" : check.limit;
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ std::string ExceededText(const ResourceLayout& layout, const model::ResourceTota
   for (const LimitCheck& check : checks) {
     const std::string limit = check.owner.empty()
                                   ? absl::StrCat("cluster's ", check.limit)
-                                  : absl::StrCat(LimitNoun(check.limit), " of queue ", check.owner);
+                                  : absl::StrCat(LimitNoun(check), " of queue ", check.owner);
     for (const LimitCheck::Row& row : check.rows) {
       if (!row.exceeded) continue;
       const bool all = !check.owner.empty() && row.limit >= total.real(row.dim) - kSmall;

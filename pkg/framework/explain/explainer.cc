@@ -312,7 +312,7 @@ void Explainer::AskRecorded(TaskId task, PodAnswer& answer) const {
   // The reason that came last in the chain: the nodes that got furthest.
   Cause last = Cause::kScheduled;
   for (const auto& [reason, count] : errors->counts) {
-    last = std::max(last, CauseOfReason(reasons.text(reason)));
+    last = std::max(last, reasons.cause(reason));
   }
   answer.finding.Say(last, Render(*errors, reasons));
   answer.chain.push_back({"last try", Verdict::kNo, answer.finding.message, {}});
@@ -376,13 +376,7 @@ void Explainer::AskJobNote(JobId job, PodAnswer& answer) const {
   if (!WasTried(job)) return;
   const std::string& note = session_.state().notes[job].fit_error;
   if (note.empty()) return;
-  Cause cause = Cause::kQueueRefused;
-  if (absl::StrContains(note, "is overused")) cause = Cause::kQueueOverused;
-  if (absl::StrContains(note, "has no room for the request in its share")) {
-    cause = Cause::kQueueShareExceeded;
-  }
-  if (absl::StrContains(note, "is not open")) cause = Cause::kQueueNotOpen;
-  answer.finding.Say(cause, note);
+  answer.finding.Say(session_.state().notes[job].refusal, note);
   answer.chain.push_back({"last try", Verdict::kNo, note, {}});
 }
 

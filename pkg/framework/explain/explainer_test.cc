@@ -21,7 +21,8 @@ class Refuser final : public Plugin, public NodeFilter {
   void OnSessionOpen(SessionBuilder& session) override {
     Points& points = session.session().points();
     session_ = &session.session();
-    reason_ = session_->reasons().Intern(Code::kUnschedulable, "node is too noisy");
+    reason_ =
+        session_->reasons().Intern(Code::kUnschedulable, Cause::kNodeRefused, "node is too noisy");
     if (enqueue) session.At(points.job_enqueueable, true).Add<&Refuser::Enqueue>(*this);
     if (valid) session.At(points.job_valid, true).Add<&Refuser::Valid>(*this);
     if (queue) session.At(points.allocatable, true).Add<&Refuser::Allocatable>(*this);

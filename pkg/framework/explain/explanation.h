@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pkg/apis/json/value.h"
-#include "pkg/framework/explain/cause.h"
+#include "pkg/framework/cause.h"
 
 namespace hekla::framework::explain {
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -19,8 +18,14 @@ using model::JobTable;
 using model::QueueId;
 using model::QueueTable;
 
-constexpr absl::string_view kOvercommit = "overcommit";
 constexpr size_t kExamples = 3;
+
+// The cause of the first limit that is exceeded; `otherwise` where none is.
+Cause CauseOf(const std::vector<LimitCheck>& checks, Cause otherwise) {
+  const auto first = std::find_if(checks.begin(), checks.end(),
+                                  [](const LimitCheck& check) { return check.exceeded(); });
+  return first == checks.end() ? otherwise : first->cause;
+}
 
 std::string ParentOf(const QueueTable& queues, QueueId queue) {
   if (queues.name[queue] == "root") return "";
@@ -33,21 +38,6 @@ std::string ParentOf(const QueueTable& queues, QueueId queue) {
 std::string JobName(const JobTable& jobs, JobId job) {
   if (jobs.spec[job] == nullptr) return jobs.key[job];
   return absl::StrCat(jobs.spec[job]->namespace_name, "/", jobs.spec[job]->name);
-}
-
-absl::string_view QueueStateName(const QueueTable& queues, QueueId queue) {
-  switch (queues.spec[queue]->state) {
-    case model::QueueState::kNone:
-    case model::QueueState::kOpen:
-      return "Open";
-    case model::QueueState::kClosed:
-      return "Closed";
-    case model::QueueState::kClosing:
-      return "Closing";
-    case model::QueueState::kUnknown:
-      break;
-  }
-  return "Unknown";
 }
 
 Step& JobSteps::Add(absl::string_view name, Verdict verdict, std::string text) {
@@ -97,7 +87,7 @@ void JobSteps::AskQueue() {
   const QueueTable& queues = session_.tables().queues;
   const model::ResourceLayout& layout = session_.dictionary().resources;
   const QueueId q = queue();
-  const absl::string_view state = QueueStateName(queues, q);
+  const absl::string_view state = QueueStateName(queues.spec[q]->state);
   std::string text = absl::StrCat(QueueName(), " is ", queues.IsOpen(q) ? "open" : state,
                                   ", holds ", AmountsText(layout, queues.allocated[q]));
   Value details = Value::MakeObject({{"name", QueueName()},
@@ -175,17 +165,17 @@ void JobSteps::SayRefused(int32_t plugin) {
   Step& step = Add("enqueue", Verdict::kNo, "");
   step.details = Value::MakeObject({{"plugin", name}, {"checks", ChecksJson(layout, checks)}});
   const QueueTable& queues = session_.tables().queues;
-  if (name != kOvercommit && !queues.IsOpen(queue())) {
+  const Cause cause = CauseOf(checks, Cause::kEnqueueRefused);
+  if (cause != Cause::kClusterOvercommitted && !queues.IsOpen(queue())) {
     return No(step, Cause::kQueueNotOpen,
               absl::StrCat("queue ", QueueName(), " is not open (state ",
-                           QueueStateName(queues, queue()), ")"));
+                           QueueStateName(queues.spec[queue()]->state), ")"));
   }
   if (numbers.empty()) {
-    return No(step, Cause::kEnqueueRefused,
+    return No(step, cause,
               absl::StrCat("plugin ", name, " does not let the group into queue ", QueueName()));
   }
-  No(step, name == kOvercommit ? Cause::kClusterOvercommitted : Cause::kQueueCapacityExceeded,
-     absl::StrCat("not admitted by ", name, ": minResources ", numbers));
+  No(step, cause, absl::StrCat("not admitted by ", name, ": minResources ", numbers));
 }
 
 void JobSteps::AskEnqueue() {
@@ -273,17 +263,18 @@ void JobSteps::AskGang() {
                                     {"ready", jobs.Ready(job_)},
                                     {"roles", std::move(roles)}});
   if (result.pass) return;
-  if (result.reason == "NotEnoughTasks") {
-    return No(step, Cause::kNotEnoughPods,
-              absl::StrCat("the gang has ", GangText(), ": ", missing,
-                           missing == 1 ? " is missing" : " are missing"));
+  switch (result.cause) {
+    case Cause::kNotEnoughPods:
+      return No(step, result.cause,
+                absl::StrCat("the gang has ", GangText(), ": ", missing,
+                             missing == 1 ? " is missing" : " are missing"));
+    case Cause::kNotEnoughPodsOfRole:
+      return No(step, result.cause, RolesText());
+    case Cause::kNotEnoughSubGroups:
+      return No(step, result.cause, SubGroupsText());
+    default:
+      return No(step, result.cause, absl::StrCat(result.reason, ": ", result.message));
   }
-  if (result.reason != "NotEnoughPodsOfTask") {
-    return No(step, Cause::kJobInvalid, absl::StrCat(result.reason, ": ", result.message));
-  }
-  const bool roles_lack = !absl::StrContains(result.message, "subGroups");
-  No(step, roles_lack ? Cause::kNotEnoughPodsOfRole : Cause::kNotEnoughSubGroups,
-     roles_lack ? RolesText() : SubGroupsText());
 }
 
 void JobSteps::AskTopology() {
@@ -333,20 +324,17 @@ void JobSteps::SayQueueRefuses(int32_t plugin, std::vector<LimitCheck> checks) {
   if (!queues.IsOpen(queue())) {
     return No(step, Cause::kQueueNotOpen,
               absl::StrCat("queue ", QueueName(), " is not open (state ",
-                           QueueStateName(queues, queue()), ")"));
+                           QueueStateName(queues.spec[queue()]->state), ")"));
   }
   const std::string numbers =
       ExceededText(layout, session_.tables().nodes.total_allocatable, checks);
+  const Cause cause = CauseOf(checks, Cause::kQueueRefused);
   if (numbers.empty()) {
-    return No(step, Cause::kQueueRefused,
+    return No(step, cause,
               absl::StrCat("plugin ", PluginName(plugin), " lets queue ", QueueName(),
                            " take nothing more"));
   }
-  bool deserved = false;
-  for (const LimitCheck& check : checks) {
-    deserved = deserved || (check.exceeded() && check.limit == "deserved");
-  }
-  No(step, deserved ? Cause::kQueueShareExceeded : Cause::kQueueLimitExceeded, numbers);
+  No(step, cause, numbers);
 }
 
 void JobSteps::AskShare(model::TaskId task, const model::Resource& siblings) {

@@ -70,7 +70,4 @@ class JobSteps {
 // "ns/name" of the PodGroup; of the pod where there is none.
 std::string JobName(const model::JobTable& jobs, model::JobId job);
 
-// "Open", "Closed", …
-absl::string_view QueueStateName(const model::QueueTable& queues, model::QueueId queue);
-
 }  // namespace hekla::framework::explain

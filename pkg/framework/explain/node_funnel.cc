@@ -74,41 +74,37 @@ std::string NodeFunnel::NameOf(NodeId node) const {
   return std::string(session_.dictionary().symbols.Text(session_.tables().nodes.name[node]));
 }
 
-void NodeFunnel::RefuseAll(absl::string_view plugin, absl::string_view check,
-                           absl::string_view reason, FunnelAnswer& answer) {
+void NodeFunnel::RefuseAll(absl::string_view plugin, absl::string_view check, ReasonId reason,
+                           FunnelAnswer& answer) {
+  const ReasonTable& reasons = session_.reasons();
   NodeRefusal refusal;
   refusal.plugin = std::string(plugin);
   refusal.check = std::string(check);
-  refusal.reason = std::string(reason);
+  refusal.reason = reasons.text(reason);
   refusal.nodes = static_cast<int32_t>(candidates_.size());
   for (NodeId node : candidates_) AddExample(refusal.examples, NameOf(node));
   answer.facts.refusals.push_back(std::move(refusal));
-  answer.cause = CauseOfReason(reason);
-  absl::string_view message = reason;
-  const absl::string_view kFailed = " pre-predicates failed ";
-  if (const size_t at = message.find(kFailed); at != absl::string_view::npos) {
-    message = message.substr(at + kFailed.size());
-  }
-  answer.message = std::string(message);
+  answer.cause = reasons.cause(reason);
+  answer.message = std::string(reasons.detail(reason));
 }
 
 bool NodeFunnel::RefusedEverywhere(TaskId task, FunnelAnswer& answer) {
-  const ReasonTable& reasons = session_.reasons();
   if (const std::string& error = session_.tables().tasks.spec[task]->host_error; !error.empty()) {
-    RefuseAll("", "Support", error, answer);
+    RefuseAll("", "Support", session_.reasons().Intern(Code::kError, Cause::kUnsupported, error),
+              answer);
     return true;
   }
   for (const auto& entry : session_.points().pre_predicate.entries()) {
     const ReasonId reason = entry.call(task);
     if (!reason.valid()) continue;
-    RefuseAll(PluginName(entry.plugin), "PrePredicate", reasons.text(reason), answer);
+    RefuseAll(PluginName(entry.plugin), "PrePredicate", reason, answer);
     return true;
   }
   for (const Points::FilterEntry& entry : session_.points().filters) {
     const PreFilterResult result = entry.filter->PreFilter(task);
     if (result.outcome == PreFilterResult::Outcome::kRejectAll) {
       const absl::string_view check = entry.filter->name();
-      RefuseAll(PluginName(entry.plugin), check, reasons.text(result.reason), answer);
+      RefuseAll(PluginName(entry.plugin), check, result.reason, answer);
       return true;
     }
     if (result.outcome == PreFilterResult::Outcome::kRun) active_.push_back(entry);
@@ -116,30 +112,36 @@ bool NodeFunnel::RefusedEverywhere(TaskId task, FunnelAnswer& answer) {
   return false;
 }
 
-bool NodeFunnel::Narrow(const Stage& stage, const std::vector<std::string>& reasons,
+bool NodeFunnel::Narrow(const Stage& stage, const std::vector<Refusal>& refusals,
                         FunnelAnswer& answer) {
-  std::map<std::string, NodeRefusal> refused;
+  std::map<std::string, std::pair<Cause, NodeRefusal>> refused;
   size_t kept = 0;
   for (size_t i = 0; i < candidates_.size(); ++i) {
-    if (reasons[i].empty()) {
+    if (refusals[i].reason.empty()) {
       candidates_[kept++] = candidates_[i];
       continue;
     }
-    NodeRefusal& refusal = refused[reasons[i]];
+    auto& [cause, refusal] = refused[refusals[i].reason];
+    cause = refusals[i].cause;
     ++refusal.nodes;
     AddExample(refusal.examples, NameOf(candidates_[i]));
   }
   candidates_.resize(kept);
   NodeRefusal main;
-  for (auto& [reason, refusal] : refused) {
+  Cause main_cause = Cause::kNodeRefused;
+  for (auto& [reason, entry] : refused) {
+    auto& [cause, refusal] = entry;
     refusal.plugin = stage.plugin;
     refusal.check = stage.check;
     refusal.reason = reason;
-    if (refusal.nodes > main.nodes) main = refusal;
+    if (refusal.nodes > main.nodes) {
+      main = refusal;
+      main_cause = cause;
+    }
     answer.facts.refusals.push_back(std::move(refusal));
   }
   if (kept > 0) return true;
-  answer.cause = stage.check == "Size" ? Cause::kRequestTooLarge : CauseOfReason(main.reason);
+  answer.cause = main_cause;
   answer.message = Sentence(task_, answer.cause, stage, main);
   return false;
 }
@@ -147,38 +149,40 @@ bool NodeFunnel::Narrow(const Stage& stage, const std::vector<std::string>& reas
 bool NodeFunnel::AskFilter(TaskId task, const Points::FilterEntry& entry, FunnelAnswer& answer) {
   std::vector<ReasonId> answers(candidates_.size());
   entry.filter->Filter(task, candidates_, absl::MakeSpan(answers));
-  std::vector<std::string> reasons(candidates_.size());
+  const ReasonTable& reasons = session_.reasons();
+  std::vector<Refusal> refusals(candidates_.size());
   for (size_t i = 0; i < answers.size(); ++i) {
-    if (answers[i].valid()) reasons[i] = session_.reasons().text(answers[i]);
+    if (!answers[i].valid()) continue;
+    refusals[i] = {reasons.cause(answers[i]), reasons.text(answers[i])};
   }
   Stage stage;
   stage.plugin = PluginName(entry.plugin);
   stage.check = std::string(entry.filter->name());
   stage.asked = static_cast<int32_t>(candidates_.size());
-  return Narrow(stage, reasons, answer);
+  return Narrow(stage, refusals, answer);
 }
 
 bool NodeFunnel::AskSize(TaskId task, FunnelAnswer& answer) {
   const model::Tables& t = session_.tables();
   const Resource& request = t.tasks.pod[task]->request;
-  std::vector<std::string> reasons(candidates_.size());
+  std::vector<Refusal> refusals(candidates_.size());
   for (size_t i = 0; i < candidates_.size(); ++i) {
     const int64_t* row = t.nodes.allocatable.row(candidates_[i].index());
     const std::vector<int64_t> whole(row, row + t.nodes.allocatable.width());
-    reasons[i] = InsufficientText(session_.dictionary().resources, Missing(request, whole));
+    refusals[i] = {Cause::kRequestTooLarge,
+                   InsufficientText(session_.dictionary().resources, Missing(request, whole))};
   }
   Stage stage;
   stage.check = "Size";
   stage.asked = static_cast<int32_t>(candidates_.size());
-  return Narrow(stage, reasons, answer);
+  return Narrow(stage, refusals, answer);
 }
 
 bool NodeFunnel::AskRoom(TaskId task, const Overlay& overlay, FunnelAnswer& answer) {
   const model::Tables& t = session_.tables();
   const model::ResourceLayout& layout = session_.dictionary().resources;
   const Resource& request = t.tasks.pod[task]->request;
-  std::vector<std::string> reasons(candidates_.size());
-  std::vector<Shortfall> missing(candidates_.size());
+  std::vector<Refusal> refusals(candidates_.size());
   NodeRefusal reserved;  // nodes on which only what others hold is in the way
   std::vector<NodeId> lacking;
   std::vector<Shortfall> lacks;
@@ -191,20 +195,20 @@ bool NodeFunnel::AskRoom(TaskId task, const Overlay& overlay, FunnelAnswer& answ
     Subtract(overlay.siblings, node, room);
     const Shortfall own = Missing(request, room);
     Subtract(overlay.others, node, room);
-    missing[i] = Missing(request, room);
-    reasons[i] = InsufficientText(layout, missing[i]);
-    if (reasons[i].empty()) continue;
+    Shortfall missing = Missing(request, room);
+    refusals[i] = {Cause::kInsufficientResource, InsufficientText(layout, missing)};
+    if (missing.empty()) continue;
     if (own.empty()) {
       ++reserved.nodes;
       AddExample(reserved.examples, NameOf(node));
     }
     lacking.push_back(node);
-    lacks.push_back(missing[i]);
+    lacks.push_back(std::move(missing));
   }
   Stage stage;
   stage.check = "Room";
   stage.asked = static_cast<int32_t>(candidates_.size());
-  const bool left = Narrow(stage, reasons, answer);
+  const bool left = Narrow(stage, refusals, answer);
   if (!lacking.empty()) {
     answer.facts.nearest = FindNearestMiss(session_, request, lacking, lacks);
   }

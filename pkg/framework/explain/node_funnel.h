@@ -47,16 +47,21 @@ class NodeFunnel {
     std::string plugin, check;
     int32_t asked = 0;  // nodes that reached it
   };
+  // Why one node is refused.
+  struct Refusal {
+    Cause cause = Cause::kNodeRefused;
+    std::string reason;  // "": it is not
+  };
   // True where something refuses the pod before nodes are looked at.
   bool RefusedEverywhere(model::TaskId task, FunnelAnswer& answer);
-  void RefuseAll(absl::string_view plugin, absl::string_view check, absl::string_view reason,
+  void RefuseAll(absl::string_view plugin, absl::string_view check, ReasonId reason,
                  FunnelAnswer& answer);
   bool AskFilter(model::TaskId task, const Points::FilterEntry& entry, FunnelAnswer& answer);
   bool AskSize(model::TaskId task, FunnelAnswer& answer);
   bool AskRoom(model::TaskId task, const Overlay& overlay, FunnelAnswer& answer);
   // Counts the refused nodes of a stage and keeps the others; false if none is left, with the
   // cause.
-  bool Narrow(const Stage& stage, const std::vector<std::string>& reasons, FunnelAnswer& answer);
+  bool Narrow(const Stage& stage, const std::vector<Refusal>& refusals, FunnelAnswer& answer);
   std::string Sentence(model::TaskId task, Cause cause, const Stage& stage,
                        const NodeRefusal& main) const;
   std::string LargestText(model::TaskId task) const;

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "pkg/framework/cause.h"
 #include "pkg/framework/extension/combinators.h"
 #include "pkg/framework/extension/node_points.h"
 #include "pkg/model/ids.h"
@@ -14,6 +15,7 @@ namespace hekla::framework {
 struct ValidResult {
   bool pass = true;
   std::string reason, message;
+  Cause cause = Cause::kJobInvalid;
 };
 
 // First answer that does not pass, else a passing one.

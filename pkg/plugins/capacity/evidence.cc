@@ -5,6 +5,7 @@
 // What capacity compares, for explanations.
 namespace hekla::plugins {
 
+using framework::Cause;
 using model::QueueId;
 
 void CapacityPlugin::DescribeQueue(QueueId queue, framework::QueueFacts& out) {
@@ -34,8 +35,9 @@ void CapacityPlugin::ExplainEnqueue(model::JobId job, std::vector<framework::Lim
     const Amounts& inqueue = attributes_.inqueue(link);
     const Amounts& elastic = attributes_.elastic(link);
     for (size_t d = 0; d < counted.size(); ++d) counted[d] += inqueue[d] - elastic[d];
-    out.push_back(MakeLimitCheck("capability", view_->queues.name[link], counted, asked,
-                                 attributes_.real_capability(link), scale));
+    out.push_back(
+        MakeLimitCheck({Cause::kQueueCapacityExceeded, "capability", view_->queues.name[link], {}},
+                       counted, asked, attributes_.real_capability(link), scale));
   }
 }
 
@@ -47,8 +49,9 @@ void CapacityPlugin::ExplainAllocatable(QueueId queue, const model::Resource& re
   Load(request, scale, asked);
   for (QueueId link : attributes_.ChainOf(queue)) {
     attributes_.HeldBy(link, counted);
-    out.push_back(MakeLimitCheck("capability", view_->queues.name[link], counted, asked,
-                                 attributes_.real_capability(link), scale));
+    out.push_back(
+        MakeLimitCheck({Cause::kQueueLimitExceeded, "capability", view_->queues.name[link], {}},
+                       counted, asked, attributes_.real_capability(link), scale));
   }
 }
 

@@ -4,13 +4,9 @@
 
 namespace hekla::plugins {
 
-framework::LimitCheck MakeLimitCheck(std::string limit, std::string owner,
-                                     absl::Span<const double> counted,
+framework::LimitCheck MakeLimitCheck(framework::LimitCheck check, absl::Span<const double> counted,
                                      absl::Span<const double> asked,
                                      absl::Span<const double> limits, const UnitScale& scale) {
-  framework::LimitCheck check;
-  check.limit = std::move(limit);
-  check.owner = std::move(owner);
   for (size_t d = 0; d < asked.size(); ++d) {
     if (asked[d] <= 0) continue;
     framework::LimitCheck::Row row;

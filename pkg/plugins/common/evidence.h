@@ -7,10 +7,9 @@
 
 namespace hekla::plugins {
 
-// Amounts as rows of a check; rows are the dimensions with asked > 0. Exceeded as by Exceeding():
-// pods never are.
-framework::LimitCheck MakeLimitCheck(std::string limit, std::string owner,
-                                     absl::Span<const double> counted,
+// `check` with amounts as its rows, which are the dimensions with asked > 0. Exceeded as by
+// Exceeding(): pods never are.
+framework::LimitCheck MakeLimitCheck(framework::LimitCheck check, absl::Span<const double> counted,
                                      absl::Span<const double> asked,
                                      absl::Span<const double> limits, const UnitScale& scale);
 

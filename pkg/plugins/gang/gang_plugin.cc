@@ -34,17 +34,20 @@ void GangPlugin::OnSessionOpen(framework::SessionBuilder& session) {
 ValidResult GangPlugin::JobValid(model::JobId job) {
   const model::JobTable& jobs = view_->jobs;
   if (!RolesPass(jobs, job, GangStage::kValid)) {
-    return {false, "NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling"};
+    return {false, "NotEnoughPodsOfTask", "Not enough valid pods of each task for gang-scheduling",
+            framework::Cause::kNotEnoughPodsOfRole};
   }
   if (!SubGroupsPass(*view_, job, GangStage::kValid)) {
     return {false, "NotEnoughPodsOfTask",
-            "Not enough valid subGroups of each task for gang-scheduling"};
+            "Not enough valid subGroups of each task for gang-scheduling",
+            framework::Cause::kNotEnoughSubGroups};
   }
   const int32_t valid = jobs.counts[job].Sum(model::kValidStatuses);
   if (valid < jobs.min_available[job]) {
     return {false, "NotEnoughTasks",
             absl::StrCat("Not enough valid tasks for gang-scheduling, valid: ", valid,
-                         ", min: ", jobs.min_available[job])};
+                         ", min: ", jobs.min_available[job]),
+            framework::Cause::kNotEnoughPods};
   }
   return {};
 }

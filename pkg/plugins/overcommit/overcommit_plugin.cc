@@ -105,8 +105,11 @@ void OvercommitPlugin::ExplainEnqueue(model::JobId job, std::vector<framework::L
   if (minimum == nullptr || idle_.empty()) return;
   Amounts asked(scale_.size(), 0.0);
   Load(AmountsOf(*minimum), scale_, asked);
-  out.push_back(MakeLimitCheck(absl::StrFormat("allocatable x %g - used", factor_), "", inqueue_,
-                               asked, idle_, scale_));
+  out.push_back(MakeLimitCheck({framework::Cause::kClusterOvercommitted,
+                                absl::StrFormat("allocatable x %g - used", factor_),
+                                "",
+                                {}},
+                               inqueue_, asked, idle_, scale_));
 }
 
 }  // namespace hekla::plugins

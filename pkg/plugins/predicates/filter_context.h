@@ -26,7 +26,8 @@ struct FilterContext {
   model::TaskClassId class_of(model::TaskId task) const { return tables().tasks.task_class[task]; }
 
   // "plugin <name> pre-predicates failed <message>" for every node.
-  framework::PreFilterResult RejectAll(absl::string_view name, absl::string_view message) const;
+  framework::PreFilterResult RejectAll(absl::string_view name, framework::Cause cause,
+                                       absl::string_view message) const;
 };
 
 // A filter of the plugin. Open makes its reasons; called at every session open.

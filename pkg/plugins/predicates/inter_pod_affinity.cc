@@ -4,6 +4,7 @@
 
 namespace hekla::plugins {
 
+using framework::Cause;
 using framework::Code;
 using framework::PreFilterResult;
 using framework::ReasonId;
@@ -11,11 +12,11 @@ using model::NodeId;
 using model::TaskId;
 
 void InterPodAffinityFilter::Open(framework::ReasonTable& reasons) {
-  affinity_ = reasons.Intern(Code::kUnschedulableAndUnresolvable,
+  affinity_ = reasons.Intern(Code::kUnschedulableAndUnresolvable, Cause::kPodAffinityUnmatched,
                              "node(s) didn't match pod affinity rules");
-  anti_affinity_ =
-      reasons.Intern(Code::kUnschedulable, "node(s) didn't match pod anti-affinity rules");
-  existing_ = reasons.Intern(Code::kUnschedulable,
+  anti_affinity_ = reasons.Intern(Code::kUnschedulable, Cause::kPodAntiAffinity,
+                                  "node(s) didn't match pod anti-affinity rules");
+  existing_ = reasons.Intern(Code::kUnschedulable, Cause::kExistingPodsAntiAffinity,
                              "node(s) didn't satisfy existing pods anti-affinity rules");
 }
 

@@ -7,6 +7,7 @@
 
 namespace hekla::plugins {
 
+using framework::Cause;
 using framework::Code;
 using framework::PreFilterResult;
 using framework::ReasonId;
@@ -14,14 +15,16 @@ using framework::ReasonTable;
 using model::NodeId;
 using model::TaskId;
 
-PreFilterResult FilterContext::RejectAll(absl::string_view name, absl::string_view message) const {
+PreFilterResult FilterContext::RejectAll(absl::string_view name, Cause cause,
+                                         absl::string_view message) const {
+  const std::string head = absl::StrCat("plugin ", name, " pre-predicates failed ");
   return {PreFilterResult::Outcome::kRejectAll,
-          reasons->Intern(Code::kError,
-                          absl::StrCat("plugin ", name, " pre-predicates failed ", message))};
+          reasons->Intern(Code::kError, cause, absl::StrCat(head, message), head.size())};
 }
 
 void PodNumberFilter::Open(ReasonTable& reasons) {
-  full_ = reasons.Intern(Code::kUnschedulable, "node(s) pod number exceeded");
+  full_ = reasons.Intern(Code::kUnschedulable, Cause::kPodNumberExceeded,
+                         "node(s) pod number exceeded");
 }
 
 void PodNumberFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,
@@ -60,8 +63,8 @@ bool PodNumberFilter::FilterRows(TaskId task, const framework::NodeRows& rows, s
 }
 
 void NodeUnschedulableFilter::Open(ReasonTable& reasons) {
-  unschedulable_ =
-      reasons.Intern(Code::kUnschedulableAndUnresolvable, "node(s) were unschedulable");
+  unschedulable_ = reasons.Intern(Code::kUnschedulableAndUnresolvable, Cause::kNodeUnschedulable,
+                                  "node(s) were unschedulable");
   // A key or value that nobody has used stays invalid: then no toleration names it either.
   const model::SymbolTable& symbols = context().cluster().dictionary().symbols;
   taint_ = {symbols.Find("node.kubernetes.io/unschedulable"), symbols.Find(""),
@@ -89,7 +92,7 @@ void NodeUnschedulableFilter::Filter(TaskId task, absl::Span<const NodeId> nodes
 }
 
 void NodeAffinityFilter::Open(ReasonTable& reasons) {
-  mismatch_ = reasons.Intern(Code::kUnschedulableAndUnresolvable,
+  mismatch_ = reasons.Intern(Code::kUnschedulableAndUnresolvable, Cause::kNodeAffinityMismatch,
                              "node(s) didn't match Pod's node affinity/selector");
 }
 
@@ -119,7 +122,8 @@ bool NamesConflict(const model::PodTemplate& pod) {
 PreFilterResult NodeAffinityFilter::PreFilter(TaskId task) {
   const model::PodTemplate& pod = context().pod(task);
   if (pod.node_selector.empty() && !pod.has_required_affinity) return SkipFilter();
-  if (NamesConflict(pod)) return context().RejectAll(name(), "pod affinity terms conflict");
+  if (NamesConflict(pod))
+    return context().RejectAll(name(), Cause::kAffinityConflict, "pod affinity terms conflict");
   return {};
 }
 
@@ -138,8 +142,8 @@ void NodeAffinityFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,
 }
 
 void TaintTolerationFilter::Open(ReasonTable& reasons) {
-  tainted_ =
-      reasons.Intern(Code::kUnschedulableAndUnresolvable, "node(s) had untolerated taint(s)");
+  tainted_ = reasons.Intern(Code::kUnschedulableAndUnresolvable, Cause::kUntoleratedTaint,
+                            "node(s) had untolerated taint(s)");
 }
 
 void TaintTolerationFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,
@@ -161,7 +165,7 @@ void TaintTolerationFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,
 }
 
 void NodePortsFilter::Open(ReasonTable& reasons) {
-  taken_ = reasons.Intern(Code::kUnschedulable,
+  taken_ = reasons.Intern(Code::kUnschedulable, Cause::kHostPortsTaken,
                           "node(s) didn't have free ports for the requested pod ports");
   any_address_ = context().cluster().dictionary().symbols.Find("0.0.0.0");
 }
@@ -216,7 +220,7 @@ void NodePortsFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,
 
 PreFilterResult DynamicResourcesFilter::PreFilter(TaskId task) {
   if (!context().pod(task).has_resource_claims) return SkipFilter();
-  return context().RejectAll(name(), kUnsupported);
+  return context().RejectAll(name(), Cause::kUnsupported, kUnsupported);
 }
 
 void DynamicResourcesFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,

@@ -35,10 +35,10 @@ int32_t Smallest(const std::vector<int32_t>& count, const CountColumn& column,
 }  // namespace
 
 void PodTopologySpreadFilter::Open(framework::ReasonTable& reasons) {
-  skewed_ =
-      reasons.Intern(Code::kUnschedulable, "node(s) didn't match pod topology spread constraints");
+  skewed_ = reasons.Intern(Code::kUnschedulable, framework::Cause::kTopologySpread,
+                           "node(s) didn't match pod topology spread constraints");
   no_label_ = reasons.Intern(
-      Code::kUnschedulableAndUnresolvable,
+      Code::kUnschedulableAndUnresolvable, framework::Cause::kTopologySpreadLabelMissing,
       "node(s) didn't match pod topology spread constraints (missing required label)");
 }
 

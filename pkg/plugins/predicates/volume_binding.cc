@@ -7,6 +7,7 @@
 
 namespace hekla::plugins {
 
+using framework::Cause;
 using framework::Code;
 using framework::PreFilterResult;
 using framework::ReasonId;
@@ -30,18 +31,30 @@ bool OffersModes(const VolumeSpec& volume, const ClaimSpec& claim) {
 }  // namespace
 
 void VolumeBindingFilter::Open(framework::ReasonTable& reasons) {
+  struct Conflict {
+    uint8_t bit;
+    Cause cause;
+    absl::string_view text;
+  };
+  constexpr Conflict kConflicts[] = {
+      {kNodeAffinity, Cause::kVolumeNodeAffinity,
+       "node(s) didn't match PersistentVolume's node affinity"},
+      {kNoVolume, Cause::kNoVolumeToBind,
+       "node(s) didn't find available persistent volumes to bind"},
+      {kNoSpace, Cause::kNotEnoughStorage, "node(s) did not have enough free storage"},
+      {kNoPersistentVolume, Cause::kVolumeGone,
+       "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"},
+  };
   for (uint8_t mask = 1; reasons_of_ != &reasons && mask < reasons_.size(); ++mask) {
     std::vector<absl::string_view> parts;
-    if (mask & kNodeAffinity)
-      parts.push_back("node(s) didn't match PersistentVolume's node affinity");
-    if (mask & kNoVolume)
-      parts.push_back("node(s) didn't find available persistent volumes to bind");
-    if (mask & kNoSpace) parts.push_back("node(s) did not have enough free storage");
-    if (mask & kNoPersistentVolume) {
-      parts.push_back("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
+    Cause cause = Cause::kNodeRefused;  // that of the first part
+    for (const Conflict& conflict : kConflicts) {
+      if ((mask & conflict.bit) == 0) continue;
+      if (parts.empty()) cause = conflict.cause;
+      parts.push_back(conflict.text);
     }
     reasons_[mask] =
-        reasons.Intern(Code::kUnschedulableAndUnresolvable, absl::StrJoin(parts, ", "));
+        reasons.Intern(Code::kUnschedulableAndUnresolvable, cause, absl::StrJoin(parts, ", "));
   }
   reasons_of_ = &reasons;
   if (!started_) {
@@ -63,23 +76,25 @@ PreFilterResult VolumeBindingFilter::PreFilter(TaskId task) {
     const std::string quoted = absl::StrCat("persistentvolumeclaim \"", claim.name, "\"");
     if (claim.spec == nullptr) {
       return context().RejectAll(
-          name(),
+          name(), Cause::kClaimNotFound,
           claim.ephemeral
               ? absl::StrCat("waiting for ephemeral volume controller to create the ", quoted)
               : absl::StrCat(quoted, " not found"));
     }
     const ClaimSpec& spec = *claim.spec;
     if (spec.phase == "Lost") {
-      return context().RejectAll(name(),
+      return context().RejectAll(name(), Cause::kClaimLost,
                                  absl::StrCat(quoted, " bound to non-existent persistentvolume \"",
                                               spec.volume_name, "\""));
     }
     if (spec.deleting)
-      return context().RejectAll(name(), absl::StrCat(quoted, " is being deleted"));
+      return context().RejectAll(name(), Cause::kClaimDeleted,
+                                 absl::StrCat(quoted, " is being deleted"));
     if (claim.ephemeral && spec.owner_pod_uid != pod.uid) {
       return context().RejectAll(
-          name(), absl::StrCat("PVC ", KeyOf(spec), " was not created for pod ", pod.namespace_name,
-                               "/", pod.name, " (pod is not owner)"));
+          name(), Cause::kClaimOfAnother,
+          absl::StrCat("PVC ", KeyOf(spec), " was not created for pod ", pod.namespace_name, "/",
+                       pod.name, " (pod is not owner)"));
     }
     if (VolumeView::IsBound(spec) || view_->IsDelayed(spec)) continue;
     immediate = true;
@@ -87,12 +102,13 @@ PreFilterResult VolumeBindingFilter::PreFilter(TaskId task) {
     const auto storage = view_->FindClass(*spec.storage_class);
     if (storage != nullptr && !storage->has_binding_mode) {
       return context().RejectAll(
-          name(),
+          name(), Cause::kStorageClassInvalid,
           absl::StrCat("VolumeBindingMode not set for StorageClass \"", storage->name, "\""));
     }
   }
   if (immediate) {
-    return context().RejectAll(name(), "pod has unbound immediate PersistentVolumeClaims");
+    return context().RejectAll(name(), Cause::kClaimNotBound,
+                               "pod has unbound immediate PersistentVolumeClaims");
   }
   return {};
 }
@@ -121,7 +137,9 @@ void VolumeBindingFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,
 }
 
 ReasonId VolumeBindingFilter::ReasonFor(const Verdict& verdict) {
-  if (!verdict.error.empty()) return context().reasons->Intern(Code::kError, verdict.error);
+  if (!verdict.error.empty()) {
+    return context().reasons->Intern(Code::kError, Cause::kStorageClassInvalid, verdict.error);
+  }
   return reasons_[verdict.conflicts];
 }
 

@@ -51,7 +51,7 @@ class VolumeBindingFilter final : public PredicateFilter {
   };
   struct Verdict {
     uint8_t conflicts = 0;
-    std::string error;  // not "": code Error
+    std::string error;  // not "": a storage class is missing, code Error
     VolumePlan plan;
   };
   using Claim = std::shared_ptr<const model::ClaimSpec>;

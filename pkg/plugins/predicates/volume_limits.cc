@@ -7,6 +7,7 @@
 
 namespace hekla::plugins {
 
+using framework::Cause;
 using framework::Code;
 using framework::PreFilterResult;
 using framework::ReasonId;
@@ -23,8 +24,8 @@ constexpr absl::string_view kZoneKeys[] = {
 }  // namespace
 
 void VolumeZoneFilter::Open(framework::ReasonTable& reasons) {
-  no_zone_ =
-      reasons.Intern(Code::kUnschedulableAndUnresolvable, "node(s) had no available volume zone");
+  no_zone_ = reasons.Intern(Code::kUnschedulableAndUnresolvable, Cause::kVolumeZoneMismatch,
+                            "node(s) had no available volume zone");
   keys_.clear();
   for (absl::string_view key : kZoneKeys) {
     keys_.push_back(context().cluster().dictionary().symbols.Find(key));
@@ -34,37 +35,48 @@ void VolumeZoneFilter::Open(framework::ReasonTable& reasons) {
   changed_at_ = context().counts.Now() + 1;
 }
 
-void VolumeZoneFilter::Collect(TaskId task, std::vector<Zone>& zones, std::string& error) const {
+// Why the zone of a claim without volume cannot be known; none where its class waits for a node.
+VolumeZoneFilter::Problem VolumeZoneFilter::FindClassProblem(const model::ClaimSpec& claim) const {
+  const std::string name = claim.storage_class.value_or("");
+  if (name.empty()) {
+    return {Cause::kStorageClassInvalid,
+            "PersistentVolumeClaim had no pv name and storageClass name"};
+  }
+  const auto storage = view_->FindClass(name);
+  if (storage == nullptr) {
+    return {Cause::kStorageClassInvalid,
+            absl::StrCat("storageclass.storage.k8s.io \"", name, "\" not found")};
+  }
+  if (!storage->has_binding_mode) {
+    return {Cause::kStorageClassInvalid,
+            absl::StrCat("VolumeBindingMode not set for StorageClass \"", name, "\"")};
+  }
+  if (!storage->wait_for_first_consumer) {
+    return {Cause::kClaimNotBound, "PersistentVolume had no name"};
+  }
+  return {};
+}
+
+VolumeZoneFilter::Problem VolumeZoneFilter::Collect(TaskId task, std::vector<Zone>& zones) const {
   const model::SymbolTable& symbols = context().cluster().dictionary().symbols;
   for (const PodClaim& claim : view_->ClaimsOf(task)) {
     if (claim.ephemeral) continue;
     if (claim.name.empty()) {
-      error = "PersistentVolumeClaim had no name";
-      return;
+      return {Cause::kPreFilterRefused, "PersistentVolumeClaim had no name"};
     }
     if (claim.spec == nullptr) {
-      error = absl::StrCat("persistentvolumeclaim \"", claim.name, "\" not found");
-      return;
+      return {Cause::kClaimNotFound,
+              absl::StrCat("persistentvolumeclaim \"", claim.name, "\" not found")};
     }
     if (claim.spec->volume_name.empty()) {
-      const std::string storage_name = claim.spec->storage_class.value_or("");
-      const auto storage = view_->FindClass(storage_name);
-      if (storage_name.empty()) {
-        error = "PersistentVolumeClaim had no pv name and storageClass name";
-      } else if (storage == nullptr) {
-        error = absl::StrCat("storageclass.storage.k8s.io \"", storage_name, "\" not found");
-      } else if (!storage->has_binding_mode) {
-        error = absl::StrCat("VolumeBindingMode not set for StorageClass \"", storage_name, "\"");
-      } else if (!storage->wait_for_first_consumer) {
-        error = "PersistentVolume had no name";
-      }
-      if (!error.empty()) return;
+      Problem problem = FindClassProblem(*claim.spec);
+      if (!problem.text.empty()) return problem;
       continue;
     }
     const auto volume = view_->FindVolume(claim.spec->volume_name);
     if (volume == nullptr) {
-      error = absl::StrCat("persistentvolume \"", claim.spec->volume_name, "\" not found");
-      return;
+      return {Cause::kVolumeNotFound,
+              absl::StrCat("persistentvolume \"", claim.spec->volume_name, "\" not found")};
     }
     for (size_t k = 0; k < keys_.size(); ++k) {
       const Symbol value = keys_[k].valid() ? model::FindLabel(volume->labels, keys_[k]) : Symbol();
@@ -76,14 +88,16 @@ void VolumeZoneFilter::Collect(TaskId task, std::vector<Zone>& zones, std::strin
       zones.push_back(std::move(zone));
     }
   }
+  return {};
 }
 
 PreFilterResult VolumeZoneFilter::PreFilter(TaskId task) {
   if (context().pod(task).volumes.empty()) return SkipFilter();
   std::vector<Zone> zones;
-  std::string error;
-  Collect(task, zones, error);
-  if (!error.empty() && !binding_runs_) return context().RejectAll(name(), error);
+  const Problem problem = Collect(task, zones);
+  if (!problem.text.empty() && !binding_runs_) {
+    return context().RejectAll(name(), problem.cause, problem.text);
+  }
   return zones.empty() ? SkipFilter() : PreFilterResult();
 }
 
@@ -91,8 +105,7 @@ void VolumeZoneFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,
                               absl::Span<ReasonId> out) {
   std::fill(out.begin(), out.end(), ReasonId());
   std::vector<Zone> zones;
-  std::string error;
-  Collect(task, zones, error);
+  Collect(task, zones);
   const model::NodeTable& table = context().tables().nodes;
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (table.spec[nodes[i]] == nullptr) continue;
@@ -123,7 +136,8 @@ void VolumeZoneFilter::CollectDirty(model::TaskClassId reader, uint64_t since,
 }
 
 void NodeVolumeLimitsFilter::Open(framework::ReasonTable& reasons) {
-  exceeded_ = reasons.Intern(Code::kUnschedulable, "node(s) exceed max volume count");
+  exceeded_ = reasons.Intern(Code::kUnschedulable, Cause::kVolumeCountExceeded,
+                             "node(s) exceed max volume count");
   if (seen_generation_ == view_->table().generation) return;
   seen_generation_ = view_->table().generation;
   changed_at_ = context().counts.Now() + 1;
@@ -202,7 +216,8 @@ void NodeVolumeLimitsFilter::Filter(TaskId task, absl::Span<const NodeId> nodes,
   Volumes wanted;
   if (const std::string error = VolumesOf(task, wanted); !error.empty()) {
     std::fill(out.begin(), out.end(),
-              context().reasons->Intern(Code::kUnschedulableAndUnresolvable, error));
+              context().reasons->Intern(Code::kUnschedulableAndUnresolvable, Cause::kClaimNotFound,
+                                        error));
     return;
   }
   if (wanted.empty()) return;

@@ -31,7 +31,13 @@ class VolumeZoneFilter final : public PredicateFilter {
     model::Symbol fallback;  // the GA key of a beta key; invalid for GA keys
     std::vector<model::Symbol> values;
   };
-  void Collect(model::TaskId task, std::vector<Zone>& zones, std::string& error) const;
+  // A claim that the filter cannot work with.
+  struct Problem {
+    framework::Cause cause = framework::Cause::kPreFilterRefused;
+    std::string text;  // "": there is none
+  };
+  Problem FindClassProblem(const model::ClaimSpec& claim) const;
+  Problem Collect(model::TaskId task, std::vector<Zone>& zones) const;
 
   VolumeView* view_;
   bool binding_runs_;

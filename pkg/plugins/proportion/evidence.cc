@@ -5,6 +5,8 @@
 // What proportion compares, for explanations.
 namespace hekla::plugins {
 
+using framework::Cause;
+
 void ProportionPlugin::DescribeQueue(model::QueueId queue, framework::QueueFacts& out) {
   if (!attributes_.Has(queue)) return;
   const UnitScale& scale = attributes_.scale();
@@ -26,8 +28,9 @@ void ProportionPlugin::ExplainEnqueue(model::JobId job, std::vector<framework::L
   const Amounts& inqueue = attributes_.inqueue(queue);
   const Amounts& elastic = attributes_.elastic(queue);
   for (size_t d = 0; d < counted.size(); ++d) counted[d] += inqueue[d] - elastic[d];
-  out.push_back(MakeLimitCheck("capability", view_->queues.name[queue], counted, asked,
-                               attributes_.real_capability(queue), scale));
+  out.push_back(
+      MakeLimitCheck({Cause::kQueueCapacityExceeded, "capability", view_->queues.name[queue], {}},
+                     counted, asked, attributes_.real_capability(queue), scale));
 }
 
 void ProportionPlugin::ExplainAllocatable(model::QueueId queue, const model::Resource& request,
@@ -37,8 +40,9 @@ void ProportionPlugin::ExplainAllocatable(model::QueueId queue, const model::Res
   Amounts asked(scale.size(), 0.0), counted;
   Load(request, scale, asked);
   attributes_.HeldBy(queue, counted);
-  out.push_back(MakeLimitCheck("deserved", view_->queues.name[queue], counted, asked,
-                               attributes_.deserved(queue), scale));
+  out.push_back(
+      MakeLimitCheck({Cause::kQueueShareExceeded, "deserved", view_->queues.name[queue], {}},
+                     counted, asked, attributes_.deserved(queue), scale));
 }
 
 }  // namespace hekla::plugins

@@ -4,12 +4,13 @@
 
 #include "absl/strings/string_view.h"
 
-namespace hekla::framework::explain {
+namespace hekla::framework {
 
-// Why a pod or a PodGroup is where it is. Exactly one is named: the first that holds, in the order
-// of the questions the scheduler asks.
-// The names (CauseName) are part of the interface: scripts compare them.
-// Source: spec scheduler-node-plugins 15, scheduler-actions 2 and 3.
+// Why a pod or a PodGroup is where it is. An explanation names exactly one: the first that holds,
+// in the order of the questions the scheduler asks. Who refuses something says which of these it
+// is, beside the text (ReasonTable, ValidResult, LimitCheck, Session::SetJobFitError). The names
+// (CauseName) are part of the interface: scripts compare them. Source: spec scheduler-node-plugins
+// 15, scheduler-actions 2 and 3.
 enum class Cause : uint8_t {
   // Nothing is wrong.
   kScheduled,     // it has its node
@@ -51,7 +52,7 @@ enum class Cause : uint8_t {
   kVolumeNotFound,
   kStorageClassInvalid,
   kAffinityConflict,  // its affinity names no node that could exist
-  kPreFilterRefused,
+  kPreFilterRefused,  // something that is in no list
   // Nodes, one by one.
   kNodeAffinityMismatch,
   kRequestTooLarge,  // no matching node could ever hold it
@@ -70,17 +71,7 @@ enum class Cause : uint8_t {
   kVolumeNodeAffinity,
   kNotEnoughStorage,
   kVolumeGone,
-  kResourceClaims,
-  kEquivalenceCache,
-  kNodeNotInShard,
-  kNodeGone,
-  kProportionalResource,
-  kNodeGroup,
-  kNuma,
-  kTimeDivision,
-  kNodeUsage,
-  kDevices,
-  kNodeRefused,  // a reason that is in no list
+  kNodeRefused,  // something that is in no list
   kInsufficientPods,
   kInsufficientResource,
   // Room there is, or will be.
@@ -95,8 +86,4 @@ enum class Cause : uint8_t {
 // "UntoleratedTaint".
 absl::string_view CauseName(Cause cause);
 
-// The cause behind a refusal's text: one node's reason, or that of all nodes. kNodeRefused for
-// texts that are not known.
-Cause CauseOfReason(absl::string_view text);
-
-}  // namespace hekla::framework::explain
+}  // namespace hekla::framework
