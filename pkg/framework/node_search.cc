@@ -117,7 +117,7 @@ class NodeSearch::Impl final : public model::TaskObserver {
     } else if (slot.answers == nullptr && ++slot.asked < kAskedBeforeKept) {
       return Scan(task, set, options);
     }
-    result = Read(task, AnswersOf(task, options.check_resources), set, options);
+    result = Read(task, AnswersOf(task, slot, options.check_resources), set, options);
     if (slot.answers->asked_again() * kMuch > leaves && ++slot.times_much == kTimesMuch &&
         leaves >= kFewNodes && rows_.CanAnswer(task, scorers_, true)) {
       bytes_ -= slot.answers->bytes();
@@ -131,12 +131,12 @@ class NodeSearch::Impl final : public model::TaskObserver {
     ReasonId refused;
     if (!scan_.Prepare(task, &refused)) return false;
     if (!FindScorers(task)) return true;
-    if (SlotOf(task, /*check_resources=*/true).answers == nullptr &&
-        cluster_.tables().nodes.leaves.size() >= kFewNodes &&
+    Slot& slot = SlotOf(task, /*check_resources=*/true);
+    if (slot.answers == nullptr && cluster_.tables().nodes.leaves.size() >= kFewNodes &&
         rows_.CanAnswer(task, scorers_, /*leaf_filters=*/true)) {
-      return rows_.Best(task, SearchOptions()).node.valid();
+      return rows_.Fits(task);
     }
-    const ClassAnswers& answers = AnswersOf(task, /*check_resources=*/true);
+    const ClassAnswers& answers = AnswersOf(task, slot, /*check_resources=*/true);
     const bool fits =
         answers.future_nodes() > 0 || answers.totals().TopOf(0, answers.totals().size()).count > 0;
     if (bytes_ > budget_) Evict();
@@ -175,8 +175,7 @@ class NodeSearch::Impl final : public model::TaskObserver {
 
  private:
   // Answers of the task's class, true for now; FindScorers has said yes.
-  const ClassAnswers& AnswersOf(TaskId task, bool check_resources) {
-    Slot& slot = SlotOf(task, check_resources);
+  const ClassAnswers& AnswersOf(TaskId task, Slot& slot, bool check_resources) {
     if (slot.answers == nullptr) slot.answers = std::make_unique<ClassAnswers>(cluster_);
     const size_t before = slot.answers->bytes();
     slot.answers->Update(task, scan_, scorers_, check_resources);
@@ -300,8 +299,6 @@ NodeSearch::NodeSearch(model::Cluster& cluster, size_t budget_bytes)
 NodeSearch::~NodeSearch() = default;
 
 void NodeSearch::Attach(Session& session) { impl_->Attach(session); }
-
-void NodeSearch::Detach() {}
 
 void NodeSearch::Forget() { impl_->Forget(); }
 

@@ -58,7 +58,6 @@ class NodeSearch {
 
   // Called by the session at open, after plugins have registered: configuration and dirty rows.
   void Attach(Session& session);
-  void Detach();
   // Called when a session's configuration ends: its plugins are not told of moves any more.
   void Forget();
 

@@ -142,6 +142,13 @@ void RowScan::AskFilters(TaskId task, size_t begin, absl::Span<double> slack) {
   }
 }
 
+bool RowScan::Fits(TaskId task) {
+  if (rows_.size() == 0) return false;
+  CountAllowed(task);
+  FindRoom(task, SearchOptions());
+  return most_future_ >= 0;
+}
+
 SearchResult RowScan::Best(TaskId task, const SearchOptions& options) {
   SearchResult result;
   if (rows_.size() == 0) return result;

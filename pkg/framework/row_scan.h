@@ -26,6 +26,8 @@ class RowScan {
   bool CanAnswer(model::TaskId task, const ActiveScorers& scorers, bool leaf_filters);
   // CanAnswer has just said yes.
   SearchResult Best(model::TaskId task, const SearchOptions& options);
+  // Likewise: whether Best would find a node.
+  bool Fits(model::TaskId task);
   // Rows looked at by a question: its cost.
   size_t row_count() const { return rows_.size(); }
 

@@ -245,7 +245,6 @@ void Session::Close() {
   PublishJobs(*this);
   UndoKept();
   PublishQueues(*this);
-  deps_.search->Detach();
   for (JobId job : state_->tries) {
     State::JobNote& note = NoteOf(*this, job);
     note.tried = true;
