@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "absl/container/flat_hash_map.h"
 #include "glog/logging.h"
 
 namespace hekla::plugins {
 namespace {
 
+constexpr absl::string_view kRoot = "root";
 constexpr double kUnlimited = std::numeric_limits<double>::max();
 
 void AddTo(Amounts& to, const Amounts& what) {
@@ -101,7 +101,7 @@ void CapacityAttributes::Build() {
     if (!queues.live[q]) continue;
     ReadSpec(q);
     AddTo(guaranteed_, rows_[q].guarantee);
-    if (queues.name[q] == "root") root_ = q;
+    if (queues.name[q] == kRoot) root_ = q;
   }
   if (hierarchical_) return LinkTree();
   for (size_t i = 0; i < queues.size(); ++i) {
@@ -123,28 +123,30 @@ void CapacityAttributes::LimitsFlat(model::QueueId q) {
   }
 }
 
-// Fills the chain of a queue; false where it does not lead to the root.
-bool CapacityAttributes::FindChain(model::QueueId q) {
-  Row& row = rows_[q];
-  row.chain = {q};
-  while (row.chain.back() != root_) {
-    const std::string& parent = view_->queues.spec[row.chain.back()]->parent;
-    model::QueueId next;
-    for (size_t i = 0; i < view_->queues.size() && !next.valid(); ++i) {
-      const model::QueueId candidate(static_cast<uint32_t>(i));
-      const bool is_parent = view_->queues.live[candidate] &&
-                             view_->queues.name[candidate] == (parent.empty() ? "root" : parent);
-      if (is_parent) next = candidate;
-    }
-    const bool cycle = std::find(row.chain.begin(), row.chain.end(), next) != row.chain.end();
-    if (!next.valid() || cycle) {
-      LOG(WARNING) << "queue has no way to the root queue=" << view_->queues.name[q];
-      row.chain.clear();
-      return false;
-    }
-    row.chain.push_back(next);
+// Finds the chains of a queue and of those on its way up, each once: `path` ends below a queue
+// whose chain is known already, or nowhere.
+void CapacityAttributes::FindChain(model::QueueId q, QueuesByName& by_name) {
+  std::vector<model::QueueId> path;
+  while (rows_[q].way == Way::kUnknown) {
+    rows_[q].way = Way::kNone;  // so that a cycle ends here
+    path.push_back(q);
+    const std::string& parent = view_->queues.spec[q]->parent;
+    const auto next = by_name.find(parent.empty() ? kRoot : absl::string_view(parent));
+    if (next == by_name.end()) break;
+    q = next->second;
   }
-  return true;
+  const bool reached = rows_[q].way == Way::kToRoot;
+  for (size_t i = path.size(); i-- > 0; q = path[i]) {
+    Row& row = rows_[path[i]];
+    if (!reached) {
+      LOG(WARNING) << "queue has no way to the root queue=" << view_->queues.name[path[i]];
+      continue;
+    }
+    row.way = Way::kToRoot;
+    row.known = true;
+    row.chain = {path[i]};
+    row.chain.insert(row.chain.end(), rows_[q].chain.begin(), rows_[q].chain.end());
+  }
 }
 
 void CapacityAttributes::LinkTree() {
@@ -153,9 +155,17 @@ void CapacityAttributes::LinkTree() {
     LOG(WARNING) << "hierarchical queues need a queue root";
     return;
   }
+  rows_[root_].way = Way::kToRoot;
+  rows_[root_].known = true;
+  rows_[root_].chain = {root_};
+  QueuesByName by_name;
   for (size_t i = 0; i < queues.size(); ++i) {
     const model::QueueId q(static_cast<uint32_t>(i));
-    if (queues.live[q]) rows_[q].known = FindChain(q);
+    if (queues.live[q]) by_name.emplace(queues.name[q], q);
+  }
+  for (size_t i = 0; i < queues.size(); ++i) {
+    const model::QueueId q(static_cast<uint32_t>(i));
+    if (queues.live[q]) FindChain(q, by_name);
   }
   for (model::QueueId q : InOrder()) {
     rows_[q].below.insert(rows_[q].below.begin(), q);
@@ -166,34 +176,38 @@ void CapacityAttributes::LinkTree() {
       if (i == 1) ancestor.children.push_back(q);
     }
   }
-  LimitsOfTree(root_, nullptr);
+  LimitsOfRoot();
 }
 
-void CapacityAttributes::LimitsOfTree(model::QueueId q, const Row* parent) {
-  Row& row = rows_[q];
-  if (parent == nullptr) {
-    row.real_capability = row.capability;
-    row.deserved.assign(scale_.size(), 0.0);
-    row.guarantee.assign(scale_.size(), 0.0);
-    for (model::QueueId child : row.children) {
-      AddTo(row.deserved, rows_[child].deserved);
-      AddTo(row.guarantee, rows_[child].guarantee);
-    }
-  } else {
-    Amounts promised(scale_.size(), 0.0);
-    for (model::QueueId sibling : parent->children) AddTo(promised, rows_[sibling].guarantee);
+void CapacityAttributes::LimitsOfRoot() {
+  Row& row = rows_[root_];
+  row.real_capability = row.capability;
+  row.deserved.assign(scale_.size(), 0.0);
+  row.guarantee.assign(scale_.size(), 0.0);
+  for (model::QueueId child : row.children) {
+    AddTo(row.deserved, rows_[child].deserved);
+    AddTo(row.guarantee, rows_[child].guarantee);
+  }
+  LimitsBelow(row);
+}
+
+void CapacityAttributes::LimitsBelow(const Row& parent) {
+  Amounts promised(scale_.size(), 0.0);
+  for (model::QueueId child : parent.children) AddTo(promised, rows_[child].guarantee);
+  for (model::QueueId child : parent.children) {
+    Row& row = rows_[child];
     row.real_capability.assign(scale_.size(), 0.0);
     for (size_t d = 0; d < scale_.size(); ++d) {
       row.deserved[d] = std::max(row.deserved[d], row.guarantee[d]);
-      if (row.capability[d] == kUnlimited) row.capability[d] = parent->capability[d];
-      const double of_parent = parent->real_capability[d];
+      if (row.capability[d] == kUnlimited) row.capability[d] = parent.capability[d];
+      const double of_parent = parent.real_capability[d];
       const double free = of_parent == kUnlimited
                               ? kUnlimited
                               : std::max(of_parent - promised[d], 0.0) + row.guarantee[d];
       row.real_capability[d] = std::min(free, row.capability[d]);
     }
+    LimitsBelow(row);
   }
-  for (model::QueueId child : row.children) LimitsOfTree(child, &row);
 }
 
 void CapacityAttributes::AddInqueue(model::QueueId q, const model::Resource& amounts) {

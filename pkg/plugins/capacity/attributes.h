@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "pkg/framework/session.h"
 #include "pkg/plugins/common/amounts.h"
 #include "pkg/plugins/common/job_ledger.h"
@@ -52,7 +54,9 @@ class CapacityAttributes {
   const UnitScale& scale() const { return scale_; }
 
  private:
+  enum class Way : uint8_t { kUnknown, kNone, kToRoot };
   struct Row {
+    Way way = Way::kUnknown;  // of a tree, while it is linked
     bool known = false;
     bool leaf = true;
     std::vector<model::QueueId> chain, below;  // below: itself first, then all under it
@@ -64,9 +68,11 @@ class CapacityAttributes {
 
   void Build();
   void LinkTree();
-  bool FindChain(model::QueueId q);
+  using QueuesByName = absl::flat_hash_map<absl::string_view, model::QueueId>;
+  void FindChain(model::QueueId q, QueuesByName& by_name);
   void LimitsFlat(model::QueueId q);
-  void LimitsOfTree(model::QueueId q, const Row* parent);
+  void LimitsOfRoot();
+  void LimitsBelow(const Row& parent);
   void ReadSpec(model::QueueId q);
   std::vector<model::QueueId> InOrder() const;
   Amounts ToAmounts(const model::ResourceLimit& limit) const;
