@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "pkg/cache/ingest/annotations.h"
 #include "pkg/cache/ingest/object_compiler.h"
 #include "pkg/cache/ingest/pod_compiler.h"
@@ -237,6 +238,56 @@ TEST_F(CompileTest, TermsKeepTheirMeaning) {
   ASSERT_EQ(pod.volumes.size(), 2u);
   EXPECT_EQ(Text(pod.volumes[0].claim), "c");
   EXPECT_TRUE(pod.volumes[1].ephemeral);
+}
+
+// The pod before a pod lends it its template only where nothing that counts differs.
+TEST_F(CompileTest, APodLikeTheOneBeforeItSharesItsTemplate) {
+  const std::string base = R"({"metadata":{"name":"a","namespace":"n","labels":{"l":"1"}},
+      "spec":{"containers":[{"name":"c","image":"i:1","ports":[{"hostPort":80}],
+        "resources":{"requests":{"cpu":"1"}}}],
+        "initContainers":[{"name":"s","image":"s:1","restartPolicy":"Always"}],
+        "nodeSelector":{"k":"v"},"tolerations":[{"key":"t","operator":"Exists"}],
+        "overhead":{"cpu":"1m"},"resources":{"requests":{"cpu":"2"}}},
+      "status":{"containerStatuses":[{"name":"c","resources":{"requests":{"cpu":"4"}}}]}})";
+  const auto with = [&](absl::string_view from, absl::string_view to) {
+    const std::string text = absl::StrReplaceAll(base, {{from, to}});
+    EXPECT_NE(text, base) << from;
+    return text;
+  };
+  const auto first = Task(base);
+  EXPECT_EQ(Task(with(R"("name":"a")", R"("name":"b")"))->pod, first->pod);
+  EXPECT_EQ(Task(with(R"("l":"1")", R"("l":"2")"))->pod, first->pod);
+  const std::pair<absl::string_view, absl::string_view> kChanges[] = {
+      {R"("image":"i:1")", R"("image":"i:2")"},
+      {R"("hostPort":80)", R"("hostPort":81)"},
+      {R"("hostPort":80)", R"("hostPort":80,"protocol":"UDP")"},
+      {R"("hostPort":80)", R"("hostPort":80,"hostIP":"10.0.0.1")"},
+      {R"("requests":{"cpu":"1"})", R"("requests":{"memory":"1"})"},
+      {R"("image":"s:1")", R"("image":"s:2")"},
+      {R"("restartPolicy":"Always")",
+       R"("restartPolicy":"Always","resources":{"requests":{"memory":"1"}})"},
+      {R"({"k":"v"})", R"({"k":"w"})"},
+      {R"("key":"t")", R"("key":"u")"},
+      {R"("operator":"Exists")", R"("value":"x")"},
+      {R"("operator":"Exists")", R"("operator":"Exists","effect":"NoExecute")"},
+      {R"("overhead":{"cpu":"1m"})", R"("overhead":{"cpu":"2m"})"},
+      {R"("resources":{"requests":{"cpu":"2"}})", R"("resources":{"requests":{"memory":"3"}})"},
+      {R"("requests":{"cpu":"4"})", R"("requests":{"memory":"4"})"},
+      {R"("tolerations")", R"("volumes":[{"name":"d","persistentVolumeClaim":{"claimName":"d"}}],
+        "tolerations")"},
+      {R"("nodeSelector")", R"("affinity":{"nodeAffinity":{}},"resourceClaims":[{"name":"g"}],
+        "nodeSelector")"},
+  };
+  for (const auto& [from, to] : kChanges) {
+    const std::string changed = with(from, to);
+    PodCompiler fresh{dictionary_, {}};
+    const auto alone = fresh.Compile(Pod(changed));
+    Task(base);  // the one before
+    const auto after = Task(changed);
+    EXPECT_NE(after->pod, first->pod) << to;
+    EXPECT_EQ(*after->pod, *alone->pod) << to;
+    EXPECT_EQ(Task(base)->pod, first->pod) << to;
+  }
 }
 
 TEST_F(CompileTest, ResourceClaimsAreReportedAsNotSupported) {

@@ -13,7 +13,9 @@ namespace hekla::cache {
 namespace {
 
 using apis::core::Container;
+using apis::core::ContainerStatus;
 using apis::core::Pod;
+using apis::core::Toleration;
 
 constexpr absl::string_view kClaimsNotSupported = "resource claims are not supported yet";
 
@@ -65,6 +67,65 @@ void AddAffinity(const Pod& pod, const SelectorCompiler& selectors, model::PodTe
   }
 }
 
+template <typename T, typename F>
+bool SameLists(const std::vector<T>& a, const std::vector<T>& b, F same) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
+bool SameHostPorts(const apis::core::HostPort& a, const apis::core::HostPort& b) {
+  return a.port == b.port && a.protocol == b.protocol && a.ip == b.ip;
+}
+
+bool SameContainers(const Container& a, const Container& b) {
+  return a.name == b.name && a.image == b.image && a.requests == b.requests &&
+         a.restart_always == b.restart_always &&
+         SameLists(a.host_ports, b.host_ports, SameHostPorts);
+}
+
+bool SameStatuses(const ContainerStatus& a, const ContainerStatus& b) {
+  return a.name == b.name && a.has_resources == b.has_resources && a.requests == b.requests &&
+         a.allocated == b.allocated;
+}
+
+bool SameTolerations(const Toleration& a, const Toleration& b) {
+  return a.key == b.key && a.op == b.op && a.value == b.value && a.effect == b.effect &&
+         a.unknown_effect == b.unknown_effect;
+}
+
+// Whether SameDemands sees all that a template depends on: affinity, spread and volumes also depend
+// on the pod's namespace, labels and name.
+bool IsComparable(const Pod& pod) {
+  return !pod.spec.affinity && pod.spec.topology_spread.empty() && pod.spec.volumes.empty() &&
+         pod.spec.resource_claims.empty();
+}
+
+bool SameDemands(const Pod& a, const Pod& b) {
+  return SameLists(a.spec.containers, b.spec.containers, SameContainers) &&
+         SameLists(a.spec.init_containers, b.spec.init_containers, SameContainers) &&
+         a.spec.overhead == b.spec.overhead && a.spec.pod_requests == b.spec.pod_requests &&
+         a.spec.node_selector == b.spec.node_selector &&
+         SameLists(a.spec.tolerations, b.spec.tolerations, SameTolerations) &&
+         SameLists(a.status.container_statuses, b.status.container_statuses, SameStatuses) &&
+         SameLists(a.status.init_container_statuses, b.status.init_container_statuses,
+                   SameStatuses) &&
+         IsResizeInfeasible(a) == IsResizeInfeasible(b);
+}
+
+// What SameDemands looks at.
+std::unique_ptr<const Pod> DemandsOf(const Pod& pod) {
+  auto out = std::make_unique<Pod>();
+  out->spec.containers = pod.spec.containers;
+  out->spec.init_containers = pod.spec.init_containers;
+  out->spec.overhead = pod.spec.overhead;
+  out->spec.pod_requests = pod.spec.pod_requests;
+  out->spec.node_selector = pod.spec.node_selector;
+  out->spec.tolerations = pod.spec.tolerations;
+  out->status.conditions = pod.status.conditions;
+  out->status.container_statuses = pod.status.container_statuses;
+  out->status.init_container_statuses = pod.status.init_container_statuses;
+  return out;
+}
+
 }  // namespace
 
 model::TaskStatus StatusOf(const Pod& pod) {
@@ -103,6 +164,21 @@ bool PodCompiler::IsOurs(const Pod& pod) const {
 
 bool PodCompiler::Accepts(const Pod& pod) const {
   return !pod.spec.node_name.empty() || IsOurs(pod);
+}
+
+std::shared_ptr<const model::PodTemplate> PodCompiler::TemplateOf(const Pod& pod) {
+  const bool comparable = IsComparable(pod);
+  if (comparable) {
+    absl::MutexLock lock(&mutex_);
+    if (last_ != nullptr && SameDemands(*last_, pod)) return last_template_;
+  }
+  std::shared_ptr<const model::PodTemplate> made = CompileTemplate(pod);
+  if (!comparable) return made;
+  std::unique_ptr<const Pod> demands = DemandsOf(pod);
+  absl::MutexLock lock(&mutex_);
+  last_ = std::move(demands);
+  last_template_ = made;
+  return made;
 }
 
 std::shared_ptr<const model::PodTemplate> PodCompiler::CompileTemplate(const Pod& pod) {
@@ -180,7 +256,7 @@ std::shared_ptr<const model::TaskSpec> PodCompiler::Compile(const Pod& pod) {
   task->resource_version = ParseResourceVersion(meta.resource_version);
   task->creation =
       apis::meta::IsSet(meta.creation_timestamp) ? meta.creation_timestamp : absl::UnixEpoch();
-  task->pod = CompileTemplate(pod);
+  task->pod = TemplateOf(pod);
   task->labels = labels_.Intern(selectors_.Labels(meta.labels));
   ReadGroup(pod, *task);
   ReadPriority(pod, *task);

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 #include "pkg/apis/core/pod.h"
 #include "pkg/cache/ingest/interner.h"
 #include "pkg/cache/ingest/resources.h"
@@ -30,6 +32,9 @@ class PodCompiler {
 
  private:
   bool IsOurs(const apis::core::Pod& pod) const;
+  // Pods of a job come one after the other: a pod that asks for the same as the one before it gets
+  // that one's template without being compiled.
+  std::shared_ptr<const model::PodTemplate> TemplateOf(const apis::core::Pod& pod);
   std::shared_ptr<const model::PodTemplate> CompileTemplate(const apis::core::Pod& pod);
   void ReadGroup(const apis::core::Pod& pod, model::TaskSpec& task) const;
   void ReadPriority(const apis::core::Pod& pod, model::TaskSpec& task) const;
@@ -40,6 +45,10 @@ class PodCompiler {
   const SelectorCompiler selectors_;
   Interner<model::PodTemplate> templates_;
   Interner<model::Labels> labels_;
+  absl::Mutex mutex_;
+  // What CompileTemplate read of the last pod that it compiled and that can be compared.
+  std::unique_ptr<const apis::core::Pod> last_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const model::PodTemplate> last_template_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Source: spec scheduler-core 8.1.

@@ -35,10 +35,11 @@ class RequestSum {
  public:
   RequestSum(const Pod& pod, model::ResourceLayout& layout, const RequestFeatures& features,
              bool fill_defaults)
-      : pod_(pod), layout_(layout), features_(features), fill_defaults_(fill_defaults) {
-    const apis::meta::Condition* pending = pod.status.FindCondition("PodResizePending");
-    infeasible_ = pending != nullptr && pending->reason == "Infeasible";
-  }
+      : pod_(pod),
+        layout_(layout),
+        features_(features),
+        fill_defaults_(fill_defaults),
+        infeasible_(IsResizeInfeasible(pod)) {}
 
   Resource Run() {
     Resource regular;
@@ -102,17 +103,22 @@ class RequestSum {
   model::ResourceLayout& layout_;
   const RequestFeatures& features_;
   const bool fill_defaults_;
-  bool infeasible_ = false;
+  const bool infeasible_;
 };
 
 }  // namespace
+
+bool IsResizeInfeasible(const Pod& pod) {
+  const apis::meta::Condition* pending = pod.status.FindCondition("PodResizePending");
+  return pending != nullptr && pending->reason == "Infeasible";
+}
 
 Resource ToResource(const ResourceList& list, model::ResourceLayout& layout) {
   Resource out;
   for (const auto& [name, quantity] : list) {
     if (!model::ResourceLayout::IsCountable(name)) continue;
     const ResourceDim dim = layout.Intern(name);
-    out.Add(dim, AmountIn(quantity, layout.unit(dim)));
+    out.Add(dim, AmountIn(quantity, model::ResourceLayout::UnitOf(name)));
   }
   return out;
 }
@@ -122,7 +128,7 @@ model::ResourceLimit ToLimit(const ResourceList& list, model::ResourceLayout& la
   for (const auto& [name, quantity] : list) {
     if (!model::ResourceLayout::IsCountable(name)) continue;
     const ResourceDim dim = layout.Intern(name);
-    out.Set(dim, AmountIn(quantity, layout.unit(dim)));
+    out.Set(dim, AmountIn(quantity, model::ResourceLayout::UnitOf(name)));
   }
   return out;
 }

@@ -23,6 +23,9 @@ struct RequestFeatures {
   bool in_place_resize = true;
 };
 
+// A resize that the node cannot grant: what runs counts, not what is asked for.
+bool IsResizeInfeasible(const apis::core::Pod& pod);
+
 // What the pod needs on its node: containers, init containers in order, sidecars, pod-level
 // requests, overhead, and one pod.
 model::Resource PodRequest(const apis::core::Pod& pod, model::ResourceLayout& layout,
