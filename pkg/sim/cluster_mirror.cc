@@ -1,5 +1,6 @@
 #include "pkg/sim/cluster_mirror.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -170,6 +171,7 @@ void ClusterMirror::ObserveGroup(bool gone, const Value& object, absl::Time now)
   next.running = status.GetInt("running");
   next.succeeded = status.GetInt("succeeded");
   next.failed = status.GetInt("failed");
+  next.phase = std::string(status.GetString("phase"));
   if (!gone && spec.At("minTaskMember").is_object()) {
     for (const auto& m : spec.At("minTaskMember").as_object()) {
       if (m.value.is_int()) next.min_role[m.key] = m.value.as_int();
@@ -191,6 +193,8 @@ void ClusterMirror::ObserveQueue(bool gone, const Value& object, absl::Time now)
     queue.changed = now;
   }
   queue.exists = !gone;
+  queue.weight = spec.GetInt("weight", 1);
+  queue.allocated = ParseAmounts(object.At("status").At("allocated"));
   queue.capability = std::move(capability);
   queue.parent = std::move(parent);
 }
@@ -321,19 +325,34 @@ std::vector<std::string> ClusterMirror::PathOf(const std::string& queue) const {
   return path;
 }
 
+// Whether the way up from `name` meets `queue`; one that does not exist ends it.
+bool ClusterMirror::IsBelow(const std::string& name, const std::string& queue) const {
+  std::string up = name;
+  for (int depth = 0; depth < kDeepest && !up.empty(); ++depth) {
+    const Queue* row = FindQueue(up);
+    if (row == nullptr || !row->exists) return false;
+    if (up == queue) return true;
+    up = row->parent;
+  }
+  return false;
+}
+
 Amounts ClusterMirror::UsedBelow(const std::string& queue, bool leaving) const {
   Amounts used;
   for (const auto& [name, row] : queues_) {
-    std::string up = name;
-    for (int depth = 0; depth < kDeepest && !up.empty() && up != queue; ++depth) {
-      const Queue* parent = FindQueue(up);
-      up = parent == nullptr ? "" : parent->parent;
-    }
-    if (up != queue) continue;
+    if (!IsBelow(name, queue)) continue;
     Add(used, row.used);
     if (!leaving) Add(used, row.leaving, -1);
   }
   return used;
+}
+
+absl::Time ClusterMirror::ChangedBelow(const std::string& queue) const {
+  absl::Time last = absl::InfinitePast();
+  for (const auto& [name, row] : queues_) {
+    if (IsBelow(name, queue)) last = std::max(last, row.changed);
+  }
+  return last;
 }
 
 std::vector<std::string> Shortfalls(const ClusterMirror::Group& group, int64_t placed,

@@ -65,13 +65,16 @@ class ClusterMirror {
     std::map<std::string, int64_t> min_role;
     std::string queue;
     int64_t running = 0, succeeded = 0, failed = 0;  // as its status says
+    std::string phase;                               // this, too
   };
   struct Queue {
     bool exists = false;
     absl::Time changed;  // of the specification, or of a queue's place in the tree
     Amounts capability;
-    Amounts used;     // by pods that hold their node
-    Amounts leaving;  // the part of it by pods that are terminating
+    int64_t weight = 1;
+    Amounts allocated;  // as its status says
+    Amounts used;       // by pods that hold their node
+    Amounts leaving;    // the part of it by pods that are terminating
     std::string parent;
   };
   // A member that was placed and is not any more.
@@ -108,12 +111,15 @@ class ClusterMirror {
   std::vector<std::string> PathOf(const std::string& queue) const;
   // What the queue and everything below it uses; without `leaving`, terminating pods count not.
   Amounts UsedBelow(const std::string& queue, bool leaving) const;
+  // When the queue, or one below it, last changed.
+  absl::Time ChangedBelow(const std::string& queue) const;
 
  private:
   void ObserveNode(bool gone, const apis::json::Value& node, absl::Time now);
   void ObservePod(bool gone, const apis::json::Value& pod, absl::Time now);
   void ObserveGroup(bool gone, const apis::json::Value& group, absl::Time now);
   void ObserveQueue(bool gone, const apis::json::Value& queue, absl::Time now);
+  bool IsBelow(const std::string& name, const std::string& queue) const;
   void Book(Pod& pod, int sign);
   void Bury(Pod pod, absl::Time now);
 

@@ -42,7 +42,8 @@ class Run {
     Calm(world_, shape_);
     while (world_.clean()) {
       world_.Advance(kLook);
-      std::vector<Violation> left = LeftPending(world_.mirror(), world_.now());
+      std::vector<Violation> left =
+          LeftPending(world_.mirror(), SharingOf(shape_.family), world_.now());
       for (Violation& v : StaleStatuses(world_.mirror(), world_.now()))
         left.push_back(std::move(v));
       const absl::Duration settled = world_.now() - calm;

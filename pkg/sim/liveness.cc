@@ -64,11 +64,58 @@ class Room {
   std::map<std::string, Amounts> left_;  // by queue with a capability
 };
 
-bool EverythingFits(const ClusterMirror& mirror) {
-  Amounts total, asked;
+// A queue's parent; "" for the root.
+std::string ParentOf(const ClusterMirror& mirror, const std::string& queue) {
+  if (queue == "root") return "";
+  const ClusterMirror::Queue* row = mirror.FindQueue(queue);
+  return row == nullptr || row->parent.empty() ? "root" : row->parent;
+}
+
+// Without a way to the root, or with queues below it, a queue of a tree takes no jobs.
+bool TakesJobs(const ClusterMirror& mirror, const std::string& queue, Sharing sharing) {
+  const auto exists = [&mirror](const std::string& name) {
+    const ClusterMirror::Queue* row = mirror.FindQueue(name);
+    return row != nullptr && row->exists;
+  };
+  if (!exists(queue)) return false;
+  if (sharing != Sharing::kAsTree) return true;
+  std::string up = queue;
+  for (size_t steps = mirror.queues().size(); up != "root"; --steps) {
+    up = ParentOf(mirror, up);
+    if (steps == 0 || !exists(up)) return false;
+  }
+  return std::none_of(mirror.queues().begin(), mirror.queues().end(), [&](const auto& other) {
+    return other.second.exists && other.first != queue && ParentOf(mirror, other.first) == queue;
+  });
+}
+
+// Where the scheduler sees the pod: in the queue of its group; "" where that is missing.
+std::string JobQueueOf(const ClusterMirror& mirror, const Pod& pod) {
+  const ClusterMirror::Group* group = mirror.FindGroup(pod.group);
+  if (!pod.group.empty() && (group == nullptr || !group->exists)) return "";
+  return mirror.QueueOf(pod);
+}
+
+// What each queue itself holds, counted afresh; what leaves is not held any more.
+std::map<std::string, Amounts> HeldByQueue(const ClusterMirror& mirror) {
+  std::map<std::string, Amounts> held;
+  for (const auto& [uid, pod] : mirror.pods()) {
+    if (pod.holds() && !pod.terminating) Add(held[JobQueueOf(mirror, pod)], pod.request);
+  }
+  return held;
+}
+
+Amounts TotalOf(const ClusterMirror& mirror) {
+  Amounts total;
   for (const auto& [name, node] : mirror.nodes()) {
     if (node.exists) Add(total, node.allocatable);
   }
+  return total;
+}
+
+bool EverythingFits(const ClusterMirror& mirror) {
+  const Amounts total = TotalOf(mirror);
+  Amounts asked;
   for (const auto& [uid, pod] : mirror.pods()) {
     if (!pod.ended()) Add(asked, pod.request);
   }
@@ -87,48 +134,191 @@ bool Whole(const ClusterMirror::Group& group, int64_t placed,
   });
 }
 
+// Members that have their place.
+struct Placed {
+  int64_t count = 0;
+  std::map<std::string, int64_t> by_role;
+  void Take(const Pod& pod) {
+    ++count;
+    ++by_role[pod.role];
+  }
+};
+Placed PlacedOf(const ClusterMirror& mirror, const std::string& group) {
+  Placed placed;
+  for (const std::string& uid : mirror.MembersOf(group)) {
+    const Pod& pod = *mirror.FindPod(uid);
+    if (!pod.node.empty() && pod.placed()) placed.Take(pod);
+  }
+  return placed;
+}
+
 // How many of the pods would find room, and whether the gang would be whole then.
 int64_t Placeable(const ClusterMirror& mirror, const std::string& key,
                   const std::vector<const Pod*>& pods) {
   Room room(mirror);
-  std::map<std::string, int64_t> by_role;
-  int64_t placed = 0, found = 0;
   const ClusterMirror::Group* group = mirror.FindGroup(key);
-  if (group != nullptr) {
-    for (const std::string& uid : mirror.MembersOf(key)) {
-      const Pod& pod = *mirror.FindPod(uid);
-      if (pod.node.empty() || !pod.placed()) continue;
-      ++placed;
-      ++by_role[pod.role];
-    }
-  }
+  Placed placed = group == nullptr ? Placed() : PlacedOf(mirror, key);
+  int64_t found = 0;
   for (const Pod* pod : pods) {
     if (!room.Take(*pod, mirror.QueueOf(*pod))) continue;
     ++found;
-    ++placed;
-    ++by_role[pod->role];
+    placed.Take(*pod);
   }
-  return group == nullptr || Whole(*group, placed, by_role) ? found : 0;
+  return group == nullptr || Whole(*group, placed.count, placed.by_role) ? found : 0;
+}
+
+// Members that a gang lacks and that have room by the sums of the auditor. Taking each for as large
+// as the largest makes the order in which they are placed irrelevant.
+class GangRoom {
+ public:
+  GangRoom(const ClusterMirror& mirror, Sharing sharing)
+      : mirror_(mirror), sharing_(sharing), total_(TotalOf(mirror)), held_(HeldByQueue(mirror)) {
+    for (const auto& [name, queue] : mirror.queues()) weights_ += queue.exists ? queue.weight : 0;
+  }
+
+  int64_t Lacking(const std::string& key, const std::vector<const Pod*>& pods) const {
+    const ClusterMirror::Group& group = *mirror_.FindGroup(key);
+    const auto count = static_cast<int64_t>(pods.size());
+    Placed placed = PlacedOf(mirror_, key);
+    int64_t needed = std::max<int64_t>(1, group.min_member - placed.count);
+    if (!group.min_role.empty()) needed = count;
+    Pod largest = *pods.front();
+    for (const Pod* pod : pods) {
+      placed.Take(*pod);
+      for (const auto& [name, amount] : pod->request) {
+        largest.request[name] = std::max(largest.request[name], amount);
+      }
+    }
+    if (needed > count || !Whole(group, placed.count, placed.by_role)) return 0;
+    const std::string queue = mirror_.QueueOf(largest);
+    if (!InShare(queue, largest.request, needed)) return 0;
+    Room room(mirror_);
+    for (int64_t i = 0; i < needed; ++i) {
+      if (!room.Take(largest, queue)) return 0;
+    }
+    return needed;
+  }
+
+ private:
+  // What a queue may hold at least is its part of a first division, as far as it asks for it.
+  bool InShare(const std::string& queue, const Amounts& request, int64_t times) const {
+    if (sharing_ == Sharing::kAsTree) return true;  // only capabilities count
+    const int64_t weight = mirror_.FindQueue(queue)->weight;
+    const auto held = held_.find(queue);
+    return std::all_of(request.begin(), request.end(), [&](const auto& one) {
+      const __int128 has = held == held_.end() ? 0 : AmountOf(held->second, one.first);
+      __int128 limit = AmountOf(total_, one.first);
+      if (sharing_ == Sharing::kByWeight) limit = limit * weight / weights_;
+      return one.second == 0 || has + one.second * times <= limit;
+    });
+  }
+
+  const ClusterMirror& mirror_;
+  const Sharing sharing_;
+  const Amounts total_;
+  const std::map<std::string, Amounts> held_;
+  int64_t weights_ = 0;
+};
+
+// A group's pods as its status and phase count them.
+struct Members {
+  int64_t running = 0, succeeded = 0, failed = 0;
+  int64_t scheduled = 0;  // on a node, or ended
+  int64_t ready = 0;      // placed, and not about to leave
+  int64_t waiting = 0, leaving = 0;
+};
+
+Members CountMembers(const ClusterMirror& mirror, const std::string& key) {
+  Members m;
+  for (const std::string& uid : mirror.MembersOf(key)) {
+    const Pod& pod = *mirror.FindPod(uid);
+    m.running += pod.phase == "Running" && !pod.terminating ? 1 : 0;
+    m.succeeded += pod.phase == "Succeeded" ? 1 : 0;
+    m.failed += pod.phase == "Failed" ? 1 : 0;
+    m.scheduled += pod.ended() || !pod.node.empty() ? 1 : 0;
+    m.ready += pod.placed() ? 1 : 0;
+    m.waiting += pod.node.empty() && !pod.ended() && !pod.terminating ? 1 : 0;
+    m.leaving += pod.holds() && pod.terminating ? 1 : 0;
+  }
+  return m;
+}
+
+// Which phase follows from the pods; "" stands for Pending or Inqueue.
+std::string PhaseOf(const Members& m, int64_t minimum) {
+  // One that ends in order is not blamed for what it lacks.
+  const bool ends = m.leaving > 0 && m.waiting == 0 && m.scheduled >= minimum;
+  if (m.running > 0 && m.ready < minimum && !ends) return "Unknown";
+  if (m.scheduled < minimum) return "";
+  return m.scheduled == m.succeeded + m.failed ? "Completed" : "Running";
+}
+
+void CheckGroup(const ClusterMirror& mirror, const std::string& key, absl::Time now,
+                std::vector<Violation>& findings) {
+  const ClusterMirror::Group& group = *mirror.FindGroup(key);
+  const Members m = CountMembers(mirror, key);
+  if (m.running != group.running || m.succeeded != group.succeeded || m.failed != group.failed) {
+    findings.push_back(
+        {now, "stale-status",
+         absl::StrCat("pod group ", key, " counts ", group.running, " running, ", group.succeeded,
+                      " succeeded, ", group.failed, " failed; there are ", m.running, ", ",
+                      m.succeeded, ", ", m.failed)});
+  }
+  const std::string phase = PhaseOf(m, group.min_member);
+  const bool waits = group.phase == "Pending" || group.phase == "Inqueue";
+  if (phase.empty() ? waits : phase == group.phase) return;
+  findings.push_back(
+      {now, "stale-status",
+       absl::StrCat("pod group ", key, " has phase \"", group.phase, "\"; of ", group.min_member,
+                    " members ", m.scheduled, " are scheduled, ", m.ready, " ready, ", m.running,
+                    " running, ", m.succeeded + m.failed, " ended")});
+}
+
+// The sums of a queue and of all below it; they are those of its status.
+void CheckQueues(const ClusterMirror& mirror, absl::Time now, std::vector<Violation>& findings) {
+  std::map<std::string, Amounts> sums;
+  for (const auto& [queue, held] : HeldByQueue(mirror)) {
+    std::string up = queue;
+    for (size_t steps = mirror.queues().size(); steps > 0 && !up.empty(); --steps) {
+      const ClusterMirror::Queue* row = mirror.FindQueue(up);
+      if (row == nullptr || !row->exists) break;
+      Add(sums[up], held);
+      up = ParentOf(mirror, up);
+    }
+  }
+  for (const auto& [name, queue] : mirror.queues()) {
+    if (!queue.exists) continue;
+    Amounts differ = sums[name];
+    Add(differ, queue.allocated, -1);
+    for (const auto& [dimension, amount] : differ) {
+      if (amount == 0) continue;
+      findings.push_back(
+          {now, "stale-status",
+           absl::StrCat("queue ", name, " says that ", Show(AmountOf(queue.allocated, dimension)),
+                        " ", dimension, " is allocated; ", Show(AmountOf(sums[name], dimension)),
+                        " is")});
+    }
+  }
 }
 
 }  // namespace
 
-std::vector<Violation> LeftPending(const ClusterMirror& mirror, absl::Time now) {
+std::vector<Violation> LeftPending(const ClusterMirror& mirror, Sharing sharing, absl::Time now) {
   std::vector<Violation> findings;
-  if (!EverythingFits(mirror)) return findings;
   std::map<std::string, std::vector<const Pod*>> pending;  // by group, or "pod ns/name"
   for (const auto& [uid, pod] : mirror.pods()) {
     if (!pod.node.empty() || pod.ended() || pod.terminating) continue;
-    const ClusterMirror::Queue* queue = mirror.FindQueue(mirror.QueueOf(pod));
-    if (queue == nullptr || !queue->exists) continue;  // rightly left alone
-    if (!pod.group.empty()) {
-      const ClusterMirror::Group* group = mirror.FindGroup(pod.group);
-      if (group == nullptr || !group->exists) continue;  // so is this
-    }
+    // Without group or queue it is rightly left alone.
+    if (!TakesJobs(mirror, JobQueueOf(mirror, pod), sharing)) continue;
     pending[pod.group.empty() ? absl::StrCat("pod ", pod.key) : pod.group].push_back(&pod);
   }
+  if (pending.empty()) return findings;
+  const bool everything_fits = EverythingFits(mirror);
+  const GangRoom gang_room(mirror, sharing);
   for (const auto& [name, pods] : pending) {
-    const int64_t found = Placeable(mirror, pods.front()->group, pods);
+    const std::string& group = pods.front()->group;
+    const int64_t found = everything_fits  ? Placeable(mirror, group, pods)
+                          : !group.empty() ? gang_room.Lacking(group, pods)
+                                           : 0;
     if (found == 0) continue;
     findings.push_back({now, "left-pending",
                         absl::StrCat(name, " has ", pods.size(), " pending pods, of which ", found,
@@ -144,22 +334,9 @@ std::vector<Violation> StaleStatuses(const ClusterMirror& mirror, absl::Time now
     // Without its queue it takes no part, and its status stays as it is.
     const ClusterMirror::Queue* queue = mirror.FindQueue(group.queue);
     if (!group.queue.empty() && (queue == nullptr || !queue->exists)) continue;
-    int64_t running = 0, succeeded = 0, failed = 0;
-    for (const std::string& uid : mirror.MembersOf(key)) {
-      const Pod& pod = *mirror.FindPod(uid);
-      running += pod.phase == "Running" && !pod.terminating ? 1 : 0;
-      succeeded += pod.phase == "Succeeded" ? 1 : 0;
-      failed += pod.phase == "Failed" ? 1 : 0;
-    }
-    if (running == group.running && succeeded == group.succeeded && failed == group.failed) {
-      continue;
-    }
-    findings.push_back(
-        {now, "stale-status",
-         absl::StrCat("pod group ", key, " counts ", group.running, " running, ", group.succeeded,
-                      " succeeded, ", group.failed, " failed; there are ", running, ", ", succeeded,
-                      ", ", failed)});
+    CheckGroup(mirror, key, now, findings);
   }
+  CheckQueues(mirror, now, findings);
   return findings;
 }
 

@@ -67,6 +67,10 @@ std::string ConfigText(int family, int64_t variant) {
   return text;
 }
 
+Sharing SharingOf(int family) {
+  return family == 0 ? Sharing::kByWeight : Sharing::kByCapacity;
+}
+
 std::string Storm::NextName(const char* prefix) { return absl::StrCat(prefix, next_++); }
 
 std::string Storm::PickPod() {

@@ -5,6 +5,7 @@
 
 #include "pkg/apis/json/value.h"
 #include "pkg/sim/fuzz_world.h"
+#include "pkg/sim/liveness.h"
 #include "pkg/util/random.h"
 
 namespace hekla::sim {
@@ -25,6 +26,7 @@ struct Shape {
 Shape DrawShape(util::Random& random, bool faults);
 // The configuration of that family.
 std::string ConfigText(int family, int64_t variant);
+Sharing SharingOf(int family);
 
 // Draws what happens next, by what the cluster looks like.
 class Storm {
