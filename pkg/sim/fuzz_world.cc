@@ -73,11 +73,9 @@ void FuzzWorld::Watch(const char* path) {
 void FuzzWorld::Observe(absl::string_view type, const Value& object) {
   const absl::string_view kind = object.GetString("kind");
   if (kind == "Lease") {
-    std::string holder(object.At("spec").GetString("holderIdentity"));
-    if (holder == leader_) return;
-    leader_ = std::move(holder);
-    ++leaders_;
-    decisions_.Abandon();
+    const int64_t before = lease_.changes();
+    lease_.Observe(type, object, now());
+    if (lease_.changes() != before) decisions_.Abandon();
     return;
   }
   auditor_.Observe(type, object, now());
@@ -205,6 +203,7 @@ std::vector<Violation> FuzzWorld::Violations() const {
   std::vector<Violation> all = past_violations_;
   Append(all, auditor_.violations());
   Append(all, decisions_.violations());
+  Append(all, lease_.violations());
   for (const auto& life : lives_) Append(all, life->bindings().violations());
   return all;
 }

@@ -14,6 +14,7 @@
 #include "pkg/sim/auditor.h"
 #include "pkg/sim/decision_auditor.h"
 #include "pkg/sim/faults/fault_transport.h"
+#include "pkg/sim/faults/lease_auditor.h"
 #include "pkg/sim/scheduler_life.h"
 #include "pkg/util/clock.h"
 
@@ -56,14 +57,14 @@ class FuzzWorld {
   int64_t cycles() const;
   int64_t faults() const;
   int64_t bindings() const { return auditor_.bindings(); }
-  int64_t leaders() const { return leaders_; }
+  int64_t leaders() const { return lease_.changes(); }
   bool clean() const { return Violations().empty(); }
   std::vector<Violation> Violations() const;
 
  private:
   // A process without a name needs none.
   bool HoldsLease(const std::string& identity) const {
-    return identity.empty() || identity == leader_;
+    return identity.empty() || identity == lease_.holder();
   }
   void Watch(const char* path);
   void Observe(absl::string_view type, const apis::json::Value& object);
@@ -80,8 +81,7 @@ class FuzzWorld {
   DecisionAuditor decisions_;
   std::vector<std::unique_ptr<apiserver::hollow::LocalWatch>> watches_;
   std::string config_;
-  std::string leader_;   // who holds the lease
-  int64_t leaders_ = 0;  // how often that changed
+  LeaseAuditor lease_;
   uint64_t next_life_ = 0;
   bool faults_on_ = true;
   absl::Time away_until_ = absl::InfinitePast();
