@@ -189,6 +189,32 @@ TEST_F(DecisionAuditorTest, AQueueStaysBelowItsCapability) {
   EXPECT_EQ(Rules(), "queue-capability ");
 }
 
+TEST_F(DecisionAuditorTest, EveryQueueOnThePathStaysBelowItsCapability) {
+  Node("n", 9);
+  Queue("up", 2);
+  const auto below = [this](const std::string& name, const std::string& parent) {
+    See("MODIFIED", absl::StrCat("{'kind':'Queue','metadata':{'name':'", name,
+                                 "'},'spec':{'parent':'", parent, "'}}"));
+  };
+  below("q", "up");
+  below("other", "");
+  Group("h", 1, "other");
+  Pod("runs", "h");
+  Later();
+  Decide("runs", "n");
+  Pod("runs", "h", "n");
+  Group("g", 1);
+  for (const char* name : {"a", "b", "c"}) Pod(name, "g");
+  Later();
+  Decide("a", "n");
+  below("other", "up");  // one more CPU, and nobody has heard of it yet
+  Decide("b", "n");
+  EXPECT_EQ(Rules(), "");
+  Later();
+  Decide("c", "n");
+  EXPECT_EQ(Rules(), "queue-capability ");
+}
+
 TEST_F(DecisionAuditorTest, WhoDoesNotLeadIsJudgedByWhatHeSends) {
   leads_ = false;
   Decide("a", "n");

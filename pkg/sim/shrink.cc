@@ -76,7 +76,7 @@ class Shrinker {
       })) {
         smaller = true;
       }
-      for (const char* key : {"leaders", "podsFirst", "queue"}) {
+      for (const char* key : {"leaders", "podsFirst", "queue", "parent"}) {
         smaller |= TryAction(i, [key](Value& action) { return action.Remove(key); });
       }
       smaller |= TryAction(i, [](Value& action) {

@@ -1,5 +1,6 @@
 #include "pkg/sim/storm.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -51,13 +52,14 @@ Shape DrawShape(util::Random& random, bool faults) {
   // One run in four has a good network, so that what is decided can be judged by how things are.
   if (faults && random.Below(4) != 0) shape.plan = DrawPlan(random);
   shape.lives = faults && random.Below(2) == 0 ? 2 : 1;
-  shape.family = static_cast<int>(random.Below(2));
+  shape.family = static_cast<int>(random.Below(3));
   shape.last_node = random.Below(2) == 0;
   return shape;
 }
 
 std::string ConfigText(int family, int64_t variant) {
-  static constexpr absl::string_view kShares[] = {"proportion", "capacity"};
+  static constexpr absl::string_view kShares[] = {"proportion", "capacity",
+                                                  "capacity\n    enableHierarchy: true"};
   if (family == 0 && variant == 0) return std::string(conf::BuiltInConfigText());
   std::string text = "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins:\n";
   absl::StrAppend(&text, "  - name: priority\n  - name: gang\n  - name: conformance\n- plugins:\n");
@@ -68,7 +70,7 @@ std::string ConfigText(int family, int64_t variant) {
 }
 
 Sharing SharingOf(int family) {
-  return family == 0 ? Sharing::kByWeight : Sharing::kByCapacity;
+  return family == 0 ? Sharing::kByWeight : family == 1 ? Sharing::kByCapacity : Sharing::kAsTree;
 }
 
 std::string Storm::NextName(const char* prefix) { return absl::StrCat(prefix, next_++); }
@@ -89,6 +91,16 @@ std::string Storm::PickQueue() {
   return PickKey(random_, world_.mirror().queues(), [](const auto& queue) { return queue.exists; });
 }
 
+std::string Storm::PickParent(const std::string& queue) {
+  std::vector<std::string> names;
+  for (const auto& [name, row] : world_.mirror().queues()) {
+    if (!row.exists || name == "default") continue;  // what has no queue of its own must go on
+    const std::vector<std::string> path = world_.mirror().PathOf(name);
+    if (std::find(path.begin(), path.end(), queue) == path.end()) names.push_back(name);
+  }
+  return names.empty() ? "root" : names[random_.Below(names.size())];
+}
+
 // How long a pod runs; 0 is for ever.
 int64_t Storm::RunSeconds() { return Below(3) == 0 ? 0 : 1 + Below(60); }
 
@@ -104,6 +116,7 @@ Action Storm::AddQueue() {
   action.Set("name", NextName("q"));
   action.Set("weight", 1 + Below(4));
   if (Below(2) == 0) action.Set("cap", 1 + Below(8));
+  if (tree() && Below(3) != 0) action.Set("parent", PickParent(""));
   return action;
 }
 
@@ -179,8 +192,13 @@ Action Storm::ChangeQueue() {
   const std::string name = PickQueue();
   const int64_t which = Below(8);
   if (name.empty() || name == "root" || name == "default" || which == 0) return AddQueue();
-  Action action = Do(which == 1 ? "delete-queue" : which < 4 ? "cap" : "weigh");
+  const bool move = tree() && (which == 4 || which == 5);
+  Action action = Do(which == 1 ? "delete-queue" : which < 4 ? "cap" : move ? "move" : "weigh");
   action.Set("name", name);
+  if (move) {
+    action.Set("parent", PickParent(name));
+    return action;
+  }
   if (which > 1) action.Set("amount", which < 4 ? Below(9) : 1 + Below(9));
   return action;
 }

@@ -58,6 +58,9 @@ class Storm {
   std::string PickGroup();
   std::string PickNode();
   std::string PickQueue();
+  // Of a tree of queues; not the queue itself nor one below it.
+  std::string PickParent(const std::string& queue);
+  bool tree() const { return SharingOf(shape_.family) == Sharing::kAsTree; }
 
   const FuzzWorld& world_;
   const Shape shape_;

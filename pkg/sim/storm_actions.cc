@@ -42,6 +42,7 @@ class Hand {
         {"queue", &Hand::AddQueue},
         {"weigh", &Hand::Weigh},
         {"cap", &Hand::Cap},
+        {"move", &Hand::MoveQueue},
         {"delete-queue", &Hand::DeleteQueue},
         {"gang", &Hand::AddGang},
         {"grow", &Hand::Grow},
@@ -130,6 +131,7 @@ class Hand {
     Value queue = Named(kVolcano, "Queue", name());
     queue["spec"].Set("weight", action_.GetInt("weight", 1));
     if (action_.Has("cap")) SetCap(queue, action_.GetInt("cap"));
+    if (action_.Has("parent")) queue["spec"].Set("parent", action_.GetString("parent"));
     server().Create(queue).IgnoreError();
   }
   static void SetCap(Value& queue, int64_t cpu) {
@@ -144,6 +146,9 @@ class Hand {
   }
   void Cap() {
     ChangeQueue([this](Value& queue) { SetCap(queue, action_.GetInt("amount")); });
+  }
+  void MoveQueue() {
+    ChangeQueue([this](Value& queue) { queue["spec"].Set("parent", action_.GetString("parent")); });
   }
   void DeleteQueue() { server().Delete(kVolcano, "Queue", "", name()).IgnoreError(); }
 
