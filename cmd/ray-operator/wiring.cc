@@ -13,8 +13,10 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "cmd/scheduler/endpoints.h"
 #include "glog/logging.h"
@@ -147,11 +149,21 @@ class Process {
   absl::Status CheckVersion();
   absl::StatusOr<controller::Manager::Election> MakeElection();
   absl::Status Build(ray::controllers::ServerFeatures server);
+  // Nothing is written before the election has begun, nor after the graph has gone.
+  bool MayWrite() const {
+    absl::MutexLock lock(&fence_mutex_);
+    return fence_ != nullptr && fence_->MayWrite();
+  }
+  void SetFence(const assembly::OperatorGraph* graph) {
+    absl::MutexLock lock(&fence_mutex_);
+    fence_ = graph;
+  }
   void StopThreads() {
     queues_.Stop();
     io_.Stop();
     election_executor_.Stop();
     // With the clients goes a credential plugin that still runs, for which nobody waits.
+    SetFence(nullptr);
     graph_.reset();
     client_.reset();
     election_client_.reset();
@@ -174,6 +186,9 @@ class Process {
   std::unique_ptr<kube::Client> election_client_;
   std::unique_ptr<assembly::OperatorGraph> graph_;
   controller::WorkerPool workers_;
+  // Who says whether this process leads; credentials may still arrive while it goes.
+  mutable absl::Mutex fence_mutex_;
+  const assembly::OperatorGraph* fence_ ABSL_GUARDED_BY(fence_mutex_) = nullptr;
 };
 
 absl::Status Process::MakeClients() {
@@ -185,9 +200,13 @@ absl::Status Process::MakeClients() {
   client.rest.qps = options_.config.qps;
   client.rest.burst = options_.config.burst;
   client.metrics = &client_metrics_;
+  if (options_.config.enable_leader_election) {
+    client.rest.may_write = [this] { return MayWrite(); };
+  }
   HEKLA_ASSIGN_OR_RETURN(client_, kube::Client::Create(config_, &io_, &background_, client));
   if (!options_.config.enable_leader_election) return absl::OkStatus();
   // A connection and a budget of its own, and time for another try before the lease is lost.
+  client.rest.may_write = nullptr;
   client.rest.qps = 0;
   client.rest.timeout = absl::Seconds(5);
   client.max_connections = 2;
@@ -292,6 +311,7 @@ absl::Status Process::Build(ray::controllers::ServerFeatures server) {
   deps.secret_bytes = RandomBytes;
   HEKLA_ASSIGN_OR_RETURN(graph_,
                          assembly::OperatorGraph::Build(std::move(deps), std::move(options)));
+  SetFence(graph_.get());
   return absl::OkStatus();
 }
 

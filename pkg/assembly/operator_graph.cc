@@ -234,6 +234,7 @@ absl::Time OperatorGraph::NextDue() const {
 
 bool OperatorGraph::Ready() const { return parts_->manager->Ready(); }
 bool OperatorGraph::IsLeading() const { return parts_->manager->IsLeading(); }
+bool OperatorGraph::MayWrite() const { return parts_->manager->MayWrite(); }
 bool OperatorGraph::Working() const { return parts_->manager->Working(); }
 
 size_t OperatorGraph::PendingKeys() const {

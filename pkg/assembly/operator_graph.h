@@ -50,7 +50,8 @@ class OperatorGraph {
   };
   // All borrowed; they outlive the graph. The executors are stopped before the graph goes.
   struct Deps {
-    // Lists, watches and events.
+    // Lists, watches and events. Where there is an election, MayWrite is to decide on the writes of
+    // both (kube::RestClient::Options::may_write).
     kube::RestClient* watch_client = nullptr;
     // What reconcilers write: each call blocks its worker. May be the same client; over a
     // http::InlineTransport no second thread is needed.
@@ -93,6 +94,8 @@ class OperatorGraph {
   // Caches are complete. Any thread.
   bool Ready() const;
   bool IsLeading() const;
+  // To be asked before every write: false once another process may hold the lease. Any thread.
+  bool MayWrite() const;
   // Workers may run.
   bool Working() const;
   // Keys that are ready, waiting or worked on, over all controllers. Any thread.

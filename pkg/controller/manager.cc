@@ -17,6 +17,7 @@ Manager::Manager(Deps deps, std::optional<Election> election)
     : deps_(std::move(deps)), election_(std::move(election)), alive_(std::make_shared<bool>(true)) {
   if (!election_.has_value()) return;
   leader_gauge_ = deps_.metrics->leader_status.With({election_->options.name});
+  MakeElector();
 }
 
 Manager::~Manager() { *alive_ = false; }
@@ -29,7 +30,10 @@ void Manager::Start() {
     deps_.cache->Start();
     if (!election_.has_value()) Lead();
   });
-  if (!election_.has_value()) return;
+  if (elector_ != nullptr) elector_->Start();
+}
+
+void Manager::MakeElector() {
   kube::LeaderElector::Callbacks callbacks;
   callbacks.on_started_leading = [this, identity = election_->options.identity] {
     LOG(INFO) << "leading identity=" << identity;
@@ -50,7 +54,6 @@ void Manager::Start() {
   elector_ = std::make_unique<kube::LeaderElector>(election_->client, election_->executor,
                                                    election_->events, election_->options,
                                                    std::move(callbacks));
-  elector_->Start();
 }
 
 void Manager::Lead() {
@@ -93,6 +96,8 @@ void Manager::Stop(std::function<void()> done) {
     elector_->Stop(std::move(done));
   });
 }
+
+bool Manager::MayWrite() const { return elector_ == nullptr || elector_->IsLeader(); }
 
 bool Manager::Ready() const { return deps_.cache->HasSynced(); }
 

@@ -61,10 +61,14 @@ class Manager {
   // Caches are complete. A standby is ready too.
   bool Ready() const;
   bool IsLeading() const { return leading_; }
+  // Asks the clock too: false once another process may have taken the lease, even if this one stood
+  // still and no timer has told so yet. Without an election always true. Any thread.
+  bool MayWrite() const;
   // Workers may run: leading, and all sources are in.
   bool Working() const { return working_; }
 
  private:
+  void MakeElector();
   void Lead();
   // All caches are complete: sources queue what is there, and workers may begin. On io.
   void Begin();
@@ -72,7 +76,7 @@ class Manager {
 
   const Deps deps_;
   std::optional<Election> election_;
-  std::unique_ptr<kube::LeaderElector> elector_;
+  std::unique_ptr<kube::LeaderElector> elector_;  // from the beginning
   std::vector<Controller*> controllers_;
   std::atomic<bool> leading_ = false;
   std::atomic<bool> working_ = false;

@@ -46,6 +46,10 @@ std::optional<int> RetryAfter(const http::Response& response) {
   return seconds;
 }
 
+absl::Status NotLeading() {
+  return absl::FailedPreconditionError("this process does not lead any more");
+}
+
 }  // namespace
 
 class RestClient::Core : public std::enable_shared_from_this<Core> {
@@ -62,6 +66,11 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
     std::shared_ptr<const http::Headers> credentials;
   };
   using CallPtr = std::shared_ptr<Call>;
+
+  // Whether it is a write and another process may lead by now.
+  bool Fenced(const RestRequest& request) const {
+    return request.method != "GET" && options_.may_write != nullptr && !options_.may_write();
+  }
 
   void Begin(CallPtr call) { AfterToken(std::move(call), absl::ZeroDuration()); }
 
@@ -177,9 +186,7 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
 
   void SendNow(CallPtr call) {
     ++call->tries;
-    if (call->request.method != "GET" && options_.may_write != nullptr && !options_.may_write()) {
-      return Refuse(std::move(call));
-    }
+    if (Fenced(call->request)) return Refuse(std::move(call));
     const absl::Duration timeout =
         call->request.timeout > absl::ZeroDuration() ? call->request.timeout : options_.timeout;
     const bool open = WhileOpen([&] {
@@ -193,11 +200,8 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
   }
 
   void Refuse(CallPtr call) {
-    const bool open = WhileOpen([&] {
-      deps_.executor->Post([call] {
-        call->done(absl::FailedPreconditionError("this process does not lead any more"));
-      });
-    });
+    const bool open =
+        WhileOpen([&] { deps_.executor->Post([call] { call->done(NotLeading()); }); });
     if (!open) call->done(absl::CancelledError("the client is shut down"));
   }
 
@@ -276,6 +280,8 @@ void RestClient::Send(RestRequest request, Done done) {
 }
 
 absl::StatusOr<http::Response> RestClient::SendAndWait(RestRequest request) {
+  // At once: the executor may be the caller's own thread.
+  if (core_->Fenced(request)) return NotLeading();
   absl::StatusOr<http::Response> result = absl::UnknownError("no answer");
   absl::Notification finished;
   Send(std::move(request), [&](absl::StatusOr<http::Response> answer) {

@@ -110,6 +110,14 @@ TEST_F(RestClientTest, WhoMayNotWriteOnlyReads) {
   server_.executor.RunReady();
   ASSERT_EQ(answers_.size(), 1u);
   EXPECT_TRUE(answers_[0].ok());
+  // Who waits for the answer gets it at once, as the executor may be this thread's.
+  RestRequest request;
+  request.method = "DELETE";
+  request.path = "/api/v1/pods";
+  EXPECT_THAT(
+      client.SendAndWait(std::move(request)).status(),
+      StatusIs(absl::StatusCode::kFailedPrecondition, "this process does not lead any more"));
+  EXPECT_TRUE(server_.Idle());
 }
 
 TEST_F(RestClientTest, ElevenTriesAreTheLimit) {

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Plants known bugs one at a time and shows that the simulation catches each.
 
-usage: test/mutation/run.py [--check] [--build DIR] [--steps N] [--seeds N] [--first N] [NAME...]
+usage: test/mutation/run.py [--check] [--build DIR] [--steps N] [--ray-steps N] [--seeds N] [--first N]
+                            [NAME...]
   --check   only see that every patch of test/mutation applies
   --build   a built folder (build/dev)
   NAME...   only these patches ("skip-assume"); without names also the tree as it is, which must be clean
 
 A patch names in its lines before the diff what it breaks ("Bug: ...") and who is to notice
-("Caught by: rule", or several, separated by commas). Sources are changed in place, one file at a
-time, and put back whatever happens.
+("Caught by: rule", or several, separated by commas), and the program that looks on where that is not
+simulation_test ("Test: sim_ray_test"). Sources are changed in place, one file at a time, and put
+back whatever happens.
 """
 import argparse
 import os
@@ -20,7 +22,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "test" / "mutation"
-TARGET = "simulation_test"
+TARGETS = ("simulation_test", "sim_ray_test")
 
 
 class Mutant:
@@ -30,6 +32,10 @@ class Mutant:
         text = path.read_text()
         self.bug = self.field(text, "Bug")
         self.expected = [rule.strip() for rule in self.field(text, "Caught by").split(",")]
+        test = re.search(r"^Test: (\S+)$", text, re.M)
+        self.test = test.group(1) if test else TARGETS[0]
+        if self.test not in TARGETS:
+            sys.exit(f"{path}: {self.test} is none of {', '.join(TARGETS)}")
         self.files = re.findall(r"^\+\+\+ b/(\S+)$", text, re.M)
 
     def field(self, text, name):
@@ -49,19 +55,21 @@ class Mutant:
         return result.stderr.strip() if result.returncode else ""
 
 
-def build(options):
-    result = subprocess.run(["cmake", "--build", options.build, "--target", TARGET], cwd=ROOT,
+def build(options, *targets):
+    result = subprocess.run(["cmake", "--build", options.build, "--target", *targets], cwd=ROOT,
                             text=True, capture_output=True)
     return "" if result.returncode == 0 else (result.stdout + result.stderr)[-3000:]
 
 
-def simulate(options):
+def simulate(options, target):
     """Returns the rules that were broken, in order; "crash" where the program did not end by itself."""
     environment = dict(os.environ, HEKLA_SIMULATION_STEPS=str(options.steps), GLOG_minloglevel="3",
                        HEKLA_SIMULATION_SEEDS=str(options.seeds),
-                       HEKLA_SIMULATION_FIRST=str(options.first))
+                       HEKLA_SIMULATION_FIRST=str(options.first),
+                       HEKLA_RAY_FUZZ_STEPS=str(options.ray_steps),
+                       GTEST_FILTER="*.NothingIsFound:*.NothingIsFoundUnderFaults")
     try:
-        result = subprocess.run([str(ROOT / options.build / "bin" / TARGET)], cwd=ROOT, text=True,
+        result = subprocess.run([str(ROOT / options.build / "bin" / target)], cwd=ROOT, text=True,
                                 env=environment, capture_output=True, timeout=900, errors="replace")
     except subprocess.TimeoutExpired:
         return ["no end"]
@@ -85,10 +93,10 @@ def judge(mutant, options):
     try:
         if mutant.apply().returncode:
             return False, "does not apply"
-        error = build(options)
+        error = build(options, mutant.test)
         if error:
             return False, f"does not build:\n{error}"
-        rules = simulate(options)
+        rules = simulate(options, mutant.test)
     finally:
         source.write_bytes(before)
     seconds = time.time() - start
@@ -105,6 +113,7 @@ def main():
     parser.add_argument("--build", default="build/dev")
     parser.add_argument("--steps", type=int, default=12000)
     parser.add_argument("--seeds", type=int, default=60)
+    parser.add_argument("--ray-steps", type=int, default=200000)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
@@ -121,8 +130,8 @@ def main():
     missed = 0
     try:
         if not options.names:
-            error = build(options)
-            rules = [error] if error else simulate(options)
+            error = build(options, *TARGETS)
+            rules = [error] if error else [rule for t in TARGETS for rule in simulate(options, t)]
             print(f"{'(unchanged)':<24} {'clean' if not rules else ', '.join(rules)}", flush=True)
             missed += bool(rules)
         for mutant in mutants:
@@ -132,7 +141,7 @@ def main():
             print(f"{mutant.name:<24} {text}", flush=True)
             missed += not caught
     finally:
-        build(options)
+        build(options, *TARGETS)
     print("everything is as it should be" if missed == 0 else f"{missed} are not as they should be")
     return 1 if missed else 0
 

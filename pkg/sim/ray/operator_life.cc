@@ -8,8 +8,9 @@
 namespace hekla::sim {
 namespace {
 
-kube::RestClient::Options NoLimits() {
+kube::RestClient::Options NoLimits(std::function<bool()> may_write) {
   kube::RestClient::Options options;
+  options.may_write = std::move(may_write);
   options.qps = 0;
   options.max_retries = 0;
   return options;
@@ -17,14 +18,40 @@ kube::RestClient::Options NoLimits() {
 
 }  // namespace
 
+// Tells of the writes that leave, whichever way.
+class OperatorLife::WriteWatcher final : public CallWatcher {
+ public:
+  explicit WriteWatcher(std::function<void(const http::Request&)> tell) : tell_(std::move(tell)) {}
+
+  bool OnSent(const http::Request& request) override {
+    if (tell_ != nullptr && request.method != "GET") tell_(request);
+    return false;
+  }
+  void OnAnswered(const http::Request&, const absl::StatusOr<http::Response>&) override {}
+
+  http::InlineTransport::Intercept Before(http::InlineTransport::Intercept next) {
+    return [this, next = std::move(next)](http::Request request,
+                                          const http::InlineTransport::Next& forward) {
+      OnSent(request);
+      return next == nullptr ? forward(std::move(request)) : next(std::move(request), forward);
+    };
+  }
+
+ private:
+  const std::function<void(const http::Request&)> tell_;
+};
+
 OperatorLife::OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server, Options options)
-    : executor_(clock),
+    : clock_(clock),
+      writes_(std::make_unique<WriteWatcher>(std::move(options.on_write))),
+      executor_(clock),
       loopback_(server, &executor_),
       faults_(&loopback_, &executor_, options.seed, options.watch_faults),
-      inline_(server, std::move(options.intercept)),
-      watch_client_({&faults_, &executor_, nullptr}, NoLimits()),
-      write_client_({&inline_, &executor_, nullptr}, NoLimits()),
-      election_client_({&loopback_, &executor_, nullptr}, NoLimits()) {
+      inline_(server, writes_->Before(std::move(options.intercept))),
+      watch_client_({&faults_, &executor_, nullptr}, NoLimits([this] { return MayWrite(); })),
+      write_client_({&inline_, &executor_, nullptr}, NoLimits([this] { return MayWrite(); })),
+      election_client_({&loopback_, &executor_, nullptr}, NoLimits(nullptr)) {
+  faults_.SetWatcher(writes_.get());
   options.graph.host = "simulation";
   options.graph.seed = options.seed;
   assembly::OperatorGraph::Deps deps;
@@ -54,13 +81,18 @@ OperatorLife::OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server,
 
 OperatorLife::~OperatorLife() = default;
 
+bool OperatorLife::MayWrite() const { return graph_ != nullptr && graph_->MayWrite(); }
+
 bool OperatorLife::Step() {
+  if (clock_->Now() < frozen_until_) return false;
+  const bool hurried = clock_->Now() == frozen_until_;
+  if (hurried && graph_->Working() && graph_->ProcessNext()) return true;
   if (executor_.RunOne()) return true;
-  return graph_->Working() && graph_->ProcessNext();
+  return !hurried && graph_->Working() && graph_->ProcessNext();
 }
 
 absl::Time OperatorLife::NextDue() const {
-  return std::min(executor_.NextDue(), graph_->NextDue());
+  return std::max(std::min(executor_.NextDue(), graph_->NextDue()), frozen_until_);
 }
 
 bool OperatorLife::Failing(const controller::Request& cluster) const {

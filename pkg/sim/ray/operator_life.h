@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,8 @@ class OperatorLife {
     http::InlineTransport::Intercept intercept = nullptr;
     // Stands for election under this name; "": leads at once.
     std::string identity = {};
+    // Called with every write that leaves, but for those of the election; null: nothing.
+    std::function<void(const http::Request&)> on_write = nullptr;
   };
   OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server, Options options);
   ~OperatorLife();
@@ -37,6 +40,9 @@ class OperatorLife {
   // controller; false when there was nothing.
   bool Step();
   absl::Time NextDue() const;
+  // It stands still until then, as one that has been stopped by a signal. When it goes on, its
+  // workers are faster than its timers, as threads may be.
+  void Freeze(absl::Time until) { frozen_until_ = until; }
 
   FaultTransport& faults() { return faults_; }
   http::LoopbackTransport& connections() { return loopback_; }
@@ -48,6 +54,10 @@ class OperatorLife {
   bool Failing(const controller::Request& cluster) const;
 
  private:
+  class WriteWatcher;
+  bool MayWrite() const;
+  util::FakeClock* const clock_;
+  const std::unique_ptr<WriteWatcher> writes_;
   util::ManualExecutor executor_;
   http::LoopbackTransport loopback_;
   FaultTransport faults_;
@@ -57,6 +67,7 @@ class OperatorLife {
   kube::RestClient write_client_;
   kube::RestClient election_client_;
   std::unique_ptr<assembly::OperatorGraph> graph_;
+  absl::Time frozen_until_ = absl::InfinitePast();
   int64_t reconciles_ = 0;
   bool lost_ = false;
 };

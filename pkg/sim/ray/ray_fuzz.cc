@@ -13,6 +13,7 @@
 #include "pkg/apis/ray/validation.h"
 #include "pkg/apiserver/hollow/local_watch.h"
 #include "pkg/ray/controllers/raycluster/status.h"
+#include "pkg/sim/faults/lease_auditor.h"
 #include "pkg/sim/ray/ray_auditor.h"
 #include "pkg/sim/ray/ray_storm.h"
 #include "pkg/sim/ray/ray_world.h"
@@ -109,9 +110,14 @@ class Run {
         pod_watch_(world_.server(), "/api/v1/pods",
                    [this](absl::string_view type, const Value& object) {
                      auditor_.ObservePod(type, object, world_.now());
-                   }) {
+                   }),
+        lease_watch_(world_.server(), "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases",
+                     [this](absl::string_view type, const Value& object) {
+                       lease_.Observe(type, object, world_.now());
+                     }) {
     // Clusters first: a pod is judged by what its cluster asks for.
-    world_.AddPump([this] { return cluster_watch_.Pump() + pod_watch_.Pump() > 0; });
+    world_.AddPump(
+        [this] { return cluster_watch_.Pump() + pod_watch_.Pump() + lease_watch_.Pump() > 0; });
     world_.SetAfterStep([this] { AfterStep(); });
     world_.AddNamespace(std::string(RayStorm::kNamespace));
     StartLife();
@@ -122,11 +128,14 @@ class Run {
     for (int i = 0; i < options_.actions; ++i) {
       storm_.Act();
       if (options_.faults) BreakSomething();
+      if (options_.faults && options_.extras) FreezeOne();
       world_.Advance(absl::Milliseconds(50 + static_cast<int64_t>(random_.Below(6000))));
     }
     ComeToRest();
     CheckEnd();
     for (const Violation& v : auditor_.violations()) outcome_.violations.push_back(v);
+    for (const Violation& v : lease_.violations()) outcome_.violations.push_back(v);
+    outcome_.leaders = lease_.changes();
     outcome_.pods = auditor_.pods_made();
     return std::move(outcome_);
   }
@@ -152,6 +161,9 @@ class Run {
     life.seed = random_.Next();
     life.watch_faults = watches_;
     if (options_.faults) life.identity = absl::StrCat("operator-", ++outcome_.lives);
+    life.on_write = [this, identity = life.identity](const http::Request& request) {
+      JudgeWrite(identity, request);
+    };
     auto dead = std::make_shared<bool>(false);
     life.intercept = [this, dead](http::Request request, const Forward& forward) {
       return Call(std::move(request), forward, *dead);
@@ -159,6 +171,18 @@ class Run {
     world_.AddLife(std::move(life));
     dead_.push_back(std::move(dead));
     world_.life(world_.lives() - 1).faults().SetFaults(!resting_);
+  }
+
+  // A write leaves the operator of that name, which must hold the lease then.
+  void JudgeWrite(const std::string& identity, const http::Request& request) {
+    if (identity.empty()) return;
+    const auto lease = world_.server().Get("coordination.k8s.io/v1", "Lease", "kube-system",
+                                           "ray-operator-leader");
+    const absl::string_view holder =
+        lease.ok() ? lease->At("spec").GetString("holderIdentity") : absl::string_view();
+    if (holder == identity) return;
+    Report("two-leaders", absl::StrCat(request.method, " ", request.target, " leaves ", identity,
+                                       ", and ", holder, " holds the lease"));
   }
 
   using Forward = InlineTransport::Next;
@@ -228,9 +252,22 @@ class Run {
     }
   }
 
+  // An operator stands still, often for longer than its lease lasts, with another beside it.
+  void FreezeOne() {
+    if (extras_.Below(20) != 0) return;
+    if (world_.lives() < 2) StartLife();
+    const absl::Duration d = absl::Seconds(2 + static_cast<int64_t>(extras_.Below(40)));
+    world_.life(extras_.Below(world_.lives())).Freeze(world_.now() + d);
+    outcome_.trail.push_back(
+        absl::StrCat("  an operator stands still for ", absl::FormatDuration(d)));
+  }
+
   void ComeToRest() {
     resting_ = true;
-    for (size_t i = 0; i < world_.lives(); ++i) world_.life(i).faults().SetFaults(false);
+    for (size_t i = 0; i < world_.lives(); ++i) {
+      world_.life(i).faults().SetFaults(false);
+      world_.life(i).Freeze(absl::InfinitePast());
+    }
     // Longer than any back-off that may have built up.
     for (int round = 0; round < 60; ++round) {
       storm_.Heal();
@@ -383,6 +420,8 @@ class Run {
   RayAuditor auditor_;
   apiserver::hollow::LocalWatch cluster_watch_;
   apiserver::hollow::LocalWatch pod_watch_;
+  LeaseAuditor lease_;
+  apiserver::hollow::LocalWatch lease_watch_;
 };
 
 }  // namespace

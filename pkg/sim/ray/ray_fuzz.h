@@ -26,6 +26,7 @@ struct RayFuzzOutcome {
   int64_t reconciles = 0;
   int64_t faults = 0;
   int64_t lives = 0;                        // of the operator
+  int64_t leaders = 0;                      // how often the lease changed hands
   int64_t pods = 0;                         // made
   std::map<std::string, int64_t> children;  // what is left in the end, by kind
   std::vector<Violation> violations;
@@ -34,7 +35,8 @@ struct RayFuzzOutcome {
 
 // Clusters arrive, scale, suspend, change their templates, end; pods run, fail, are evicted, lose
 // their node; calls meet conflicts, failures with and without effect; watches lag and break; the
-// operator is killed after any call, with a standby that takes over its lease or a new one.
+// operator is killed after any call or stands still, with a standby that takes over its lease or a
+// new one.
 // Then faults stop and it is checked that the world is as it should be.
 RayFuzzOutcome RunRayFuzz(const RayFuzzOptions& options);
 

@@ -119,7 +119,7 @@ std::vector<std::string> EndStateOfCreation(int clusters, int64_t kill_after, ui
 TEST(RayFuzzTest, NothingIsFoundUnderFaults) {
   const int64_t wanted = FromEnvironment("HEKLA_RAY_FUZZ_STEPS", kSteps);
   const auto before = static_cast<uint64_t>(FromEnvironment("HEKLA_RAY_FUZZ_SEED", 1)) - 1;
-  int64_t steps = 0, faults = 0, pods = 0, lives = 0;
+  int64_t steps = 0, faults = 0, pods = 0, lives = 0, leaders = 0;
   std::map<std::string, int64_t> children;
   uint64_t seed = before;
   while (steps < wanted) {
@@ -132,13 +132,16 @@ TEST(RayFuzzTest, NothingIsFoundUnderFaults) {
     pods += outcome.pods;
     lives += outcome.lives;
     for (const auto& [kind, count] : outcome.children) children[kind] += count;
+    leaders += outcome.leaders;
+    if (!outcome.violations.empty()) return;
   }
   // The runs are worth something: calls failed, operators died, and pods were made all the same.
   EXPECT_GT(faults, kSteps / 200);
   EXPECT_GT(lives, static_cast<int64_t>(seed - before));
   EXPECT_GT(pods, kSteps / 400);
+  EXPECT_GT(leaders, static_cast<int64_t>(seed - before));
   std::cout << seed - before << " seeds, " << steps << " steps, " << faults << " faults, " << lives
-            << " lives, " << pods << " pods\n";
+            << " lives, " << leaders << " changes of the leader, " << pods << " pods\n";
   if (kSteps < 200000) return;
   for (const char* kind : {"ServiceAccount", "Role", "RoleBinding", "NetworkPolicy", "Issuer",
                            "Certificate", "Secret", "PodGroup", "Workload"}) {
@@ -153,6 +156,43 @@ TEST(RayFuzzTest, ADroppedGroupDoesNotKeepTheOperatorBusy) {
   options.seed = 324;
   options.extras = false;
   EXPECT_LT(RunRayFuzz(options).steps, 100000);
+}
+
+// The leader stands still for longer than its lease lasts, and meets work when it goes on: what it
+// sends after the other one has taken over must be nothing at all.
+TEST(RayFuzzTest, AnOperatorThatStoodStillWritesNothingAfterAnotherHasTakenOver) {
+  RayWorld::Options options;
+  options.start_life = false;
+  RayWorld world(std::move(options));
+  world.AddNamespace("fuzz");
+  std::map<std::string, int64_t> writes;
+  bool over = false;
+  for (const char* name : {"a", "b"}) {
+    OperatorLife::Options life;
+    life.identity = name;
+    life.seed = static_cast<uint64_t>(name[0]);
+    life.on_write = [&writes, name](const http::Request&) { ++writes[name]; };
+    world.AddLife(std::move(life));
+    world.Advance(absl::Seconds(1));
+  }
+  world.SetAfterStep([&] {
+    if (over || !world.life(0).lost()) return;
+    over = true;
+    world.EndLife(0);
+  });
+  (void)world.server().Create(SmallCluster(1));
+  world.Advance(absl::Seconds(5));
+  const int64_t before = writes["a"];
+  EXPECT_GT(before, 0);
+  EXPECT_EQ(writes["b"], 0);
+  world.life(0).Freeze(world.now() + absl::Seconds(40));
+  (void)world.server().Create(SmallCluster(2));
+  world.Advance(absl::Seconds(39));
+  EXPECT_GT(writes["b"], 0);
+  EXPECT_EQ(writes["a"], before);
+  world.Advance(absl::Seconds(20));
+  EXPECT_TRUE(over);
+  EXPECT_EQ(writes["a"], before);
 }
 
 TEST(RayFuzzTest, NothingIsFoundOnAQuietNetwork) {
