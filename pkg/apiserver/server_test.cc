@@ -430,5 +430,40 @@ TEST(ApiServerTest, WithoutClusterControllersBudgetsAreLeftAlone) {
   }
 }
 
+TEST(ApiServerTest, EveryListedKindTakesARequest) {
+  TestServer s;
+  int kinds = 0;
+  const Value groups = s.Get("/apis").body;
+  for (const Value& group : groups.At("groups").as_array()) {
+    const std::string base =
+        absl::StrCat("/apis/", group.At("preferredVersion").GetString("groupVersion"));
+    const Value list = s.Get(base).body;
+    for (const Value& resource : list.At("resources").as_array()) {
+      if (absl::StrContains(resource.GetString("name"), "/")) continue;
+      ++kinds;
+      const std::string path =
+          absl::StrCat(base, resource.GetBool("namespaced") ? "/namespaces/default/" : "/",
+                       resource.GetString("name"));
+      const TestServer::Reply reply = s.Post(path, R"({"metadata":{"name":"a"}})");
+      EXPECT_TRUE(reply.status == 201 || reply.status == 400 || reply.status == 422)
+          << path << " " << reply.status << " " << reply.text;
+    }
+  }
+  EXPECT_GT(kinds, 35);
+}
+
+TEST(ApiServerTest, AutoscalersHaveTheirDefaults) {
+  TestServer s;
+  const TestServer::Reply made =
+      s.Post("/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers",
+             R"({"metadata":{"name":"a"},"spec":{"maxReplicas":3,"scaleTargetRef":)"
+             R"({"kind":"Deployment","name":"d","apiVersion":"apps/v1"}}})");
+  EXPECT_EQ(made.status, 201) << made.text;
+  EXPECT_EQ(made.body.At("spec").At("minReplicas"), Value(1));
+  EXPECT_EQ(made.body.At("spec").At("metrics"),
+            J(R"([{"type":"Resource","resource":{"name":"cpu","target":)"
+              R"({"type":"Utilization","averageUtilization":80}}}])"));
+}
+
 }  // namespace
 }  // namespace hekla::apiserver

@@ -30,6 +30,7 @@ Strategy StatefulSetStrategy();
 Strategy DaemonSetStrategy();
 Strategy ReplicationControllerStrategy();
 Strategy DisruptionBudgetStrategy();
+Strategy AutoscalerStrategy();
 Strategy DefinitionStrategy();
 Strategy RoleStrategy();
 Strategy RoleBindingStrategy();

@@ -33,6 +33,7 @@ Table MakeTable() {
   t[{"apps", "replicasets"}] = ReplicaSetStrategy();
   t[{"apps", "statefulsets"}] = StatefulSetStrategy();
   t[{"apps", "daemonsets"}] = DaemonSetStrategy();
+  t[{"autoscaling", "horizontalpodautoscalers"}] = AutoscalerStrategy();
   t[{"policy", "poddisruptionbudgets"}] = DisruptionBudgetStrategy();
   for (const char* plural : {"roles", "clusterroles"}) {
     t[{"rbac.authorization.k8s.io", plural}] = RoleStrategy();

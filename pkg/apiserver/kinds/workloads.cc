@@ -219,6 +219,18 @@ void BudgetValidate(const Value& object, FieldErrors& errors) {
   if (spec.Has("selector")) ValidateSelector(spec.At("selector"), "spec.selector", errors);
 }
 
+void AutoscalerDefaults(Value& object) {
+  Value& spec = SpecOf(object);
+  Default(spec, "minReplicas", 1);
+  if (spec.At("metrics").size() > 0) return;
+  constexpr int kUsualPercent = 80;
+  Value target =
+      Value::MakeObject({{"type", "Utilization"}, {"averageUtilization", kUsualPercent}});
+  Value resource = Value::MakeObject({{"name", "cpu"}, {"target", std::move(target)}});
+  spec.Set("metrics", Value::MakeArray({Value::MakeObject(
+                          {{"type", "Resource"}, {"resource", std::move(resource)}})}));
+}
+
 Strategy Workload(void (*defaults)(Value&)) {
   Strategy s;
   s.set_defaults = defaults;
@@ -252,6 +264,12 @@ Strategy JobStrategy() {
 Strategy CronJobStrategy() {
   Strategy s;
   s.set_defaults = CronJobDefaults;
+  return s;
+}
+
+Strategy AutoscalerStrategy() {
+  Strategy s;
+  s.set_defaults = AutoscalerDefaults;
   return s;
 }
 

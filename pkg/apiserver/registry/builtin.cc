@@ -3,6 +3,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "glog/logging.h"
 #include "pkg/apiserver/registry/registry.h"
 
 namespace hekla::apiserver {
@@ -221,6 +222,7 @@ std::vector<std::shared_ptr<Resource>> BuiltinResources() {
     r->storage_hash =
         StorageVersionHash(r->view == View::kEventsV1 ? "" : r->group, r->version, r->kind);
     r->message = schema::FindKind(r->group, r->version, r->kind);
+    CHECK(r->message != nullptr) << "no form of kind=" << r->kind;
     r->strategy = &kinds::StrategyOf(r->group, r->plural);
     r->subresources = SubresourcesOf(*r);
     out.push_back(std::move(r));

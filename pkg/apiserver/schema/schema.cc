@@ -33,7 +33,7 @@ class Compiler {
   Tables Run() {
     for (const char* text :
          {internal::kMetaTable, internal::kPodTable, internal::kVolumeTable, internal::kCoreTable,
-          internal::kWorkloadTable, internal::kMoreTable}) {
+          internal::kWorkloadTable, internal::kMoreTable, internal::kAutoscalingTable}) {
       for (absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) Line(line);
     }
     for (auto& message : tables_.messages) Resolve(*message);

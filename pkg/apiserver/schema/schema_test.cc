@@ -1,6 +1,7 @@
 #include "pkg/apiserver/schema/schema.h"
 
 #include <set>
+#include <tuple>
 
 #include "gtest/gtest.h"
 
@@ -21,6 +22,15 @@ TEST(SchemaTest, KnowsTheKindsTheServerServes) {
   ASSERT_NE(list, nullptr);
   EXPECT_EQ(list->Find("items")->message, FindKind("", "v1", "Pod"));
   EXPECT_NE(FindKind("policy", "v1", "DeleteOptions"), nullptr);
+}
+
+TEST(SchemaTest, KnowsAutoscalersAndClasses) {
+  for (const auto& [group, version, kind] :
+       {std::tuple("autoscaling", "v2", "HorizontalPodAutoscaler"),
+        std::tuple("node.k8s.io", "v1", "RuntimeClass"),
+        std::tuple("storage.k8s.io", "v1", "VolumeAttributesClass")}) {
+    EXPECT_NE(FindKind(group, version, kind), nullptr) << kind;
+  }
 }
 
 TEST(SchemaTest, FieldNamesAndNumbersAreUniqueInEveryMessage) {

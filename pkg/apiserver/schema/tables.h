@@ -23,5 +23,6 @@ extern const char kVolumeTable[];
 extern const char kCoreTable[];
 extern const char kWorkloadTable[];
 extern const char kMoreTable[];
+extern const char kAutoscalingTable[];
 
 }  // namespace hekla::apiserver::schema::internal
