@@ -23,6 +23,11 @@ using boost::system::error_code;
 // Waiting after an accept that failed, for instance because no file descriptor is left.
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
+bool MachineLacksFamily(const error_code& ec) {
+  return ec == asio::error::address_family_not_supported ||
+         ec == boost::system::errc::address_not_available;
+}
+
 }  // namespace
 
 class BeastServer::Impl {
@@ -75,27 +80,43 @@ class BeastServer::Impl {
   absl::Status Listen() {
     const Options& options = shared_->options;
     error_code ec;
-    const std::string& host = options.address.empty() ? "0.0.0.0" : options.address;
-    auto address = asio::ip::make_address(host, ec);
-    if (ec) {
-      const auto found = tcp::resolver(io_).resolve(host, "", tcp::resolver::passive, ec);
-      if (!ec && !found.empty()) address = found.begin()->endpoint().address();
+    if (options.address.empty()) {
+      ec = OpenAcceptor(tcp::endpoint(tcp::v6(), options.port));
+      if (MachineLacksFamily(ec)) {
+        ec = OpenAcceptor(tcp::endpoint(tcp::v4(), options.port));
+      }
+    } else {
+      HEKLA_ASSIGN_OR_RETURN(const asio::ip::address address, Resolve(options.address));
+      ec = OpenAcceptor(tcp::endpoint(address, options.port));
     }
-    if (ec) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("listen address ", options.address, ": ", ec.message()));
-    }
-    const tcp::endpoint endpoint(address, options.port);
-    acceptor_.open(endpoint.protocol(), ec);
-    if (!ec) acceptor_.set_option(asio::socket_base::reuse_address(true), ec);
-    if (!ec) acceptor_.bind(endpoint, ec);
-    if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
     if (ec) {
       return absl::UnavailableError(
           absl::StrCat("listen on ", options.address, ":", options.port, ": ", ec.message()));
     }
     port_ = acceptor_.local_endpoint(ec).port();
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<asio::ip::address> Resolve(const std::string& host) {
+    error_code ec;
+    const auto address = asio::ip::make_address(host, ec);
+    if (!ec) return address;
+    const auto found = tcp::resolver(io_).resolve(host, "", tcp::resolver::passive, ec);
+    if (!ec && !found.empty()) return found.begin()->endpoint().address();
+    return absl::InvalidArgumentError(absl::StrCat("listen address ", host, ": ", ec.message()));
+  }
+
+  // An endpoint of IPv6 for all addresses takes those of IPv4 too.
+  error_code OpenAcceptor(const tcp::endpoint& endpoint) {
+    error_code ec;
+    const bool both = endpoint.address().is_v6() && endpoint.address().is_unspecified();
+    if (acceptor_.is_open()) acceptor_.close(ec);
+    acceptor_.open(endpoint.protocol(), ec);
+    if (!ec && both) acceptor_.set_option(asio::ip::v6_only(false), ec);
+    if (!ec) acceptor_.set_option(asio::socket_base::reuse_address(true), ec);
+    if (!ec) acceptor_.bind(endpoint, ec);
+    if (!ec) acceptor_.listen(asio::socket_base::max_listen_connections, ec);
+    return ec;
   }
 
   void Accept() {

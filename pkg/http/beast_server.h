@@ -20,7 +20,7 @@ namespace hekla::http {
 class BeastServer {
  public:
   struct Options {
-    std::string address = "127.0.0.1";  // or a host's name; "" or "0.0.0.0": all
+    std::string address = "127.0.0.1";  // or a host's name; "": all of IPv6 and IPv4
     uint16_t port = 0;                  // 0: any free one, see port()
     int threads = 1;
     std::string thread_name = "http";

@@ -25,14 +25,22 @@ using util::testing::StatusIs;
 // A socket that sends and receives plain text.
 class RawClient {
  public:
-  explicit RawClient(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  explicit RawClient(uint16_t port, int family = AF_INET) : fd_(socket(family, SOCK_STREAM, 0)) {
     timeval patience{.tv_sec = 20, .tv_usec = 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+    if (family == AF_INET) {
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(port);
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+    } else {
+      sockaddr_in6 address{};
+      address.sin6_family = AF_INET6;
+      address.sin6_port = htons(port);
+      address.sin6_addr = IN6ADDR_LOOPBACK_INIT;
+      connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+    }
   }
   ~RawClient() { Hangup(); }
   bool connected() const { return connected_; }
@@ -341,6 +349,29 @@ TEST_F(BeastServerTest, ListensOnANamedHost) {
   options.address = "localhost";
   Start(options);
   EXPECT_NE(server->port(), 0);
+}
+
+// Whether ::1 can be listened on here: many containers have no IPv6.
+bool MachineHasIpv6() {
+  const int fd = socket(AF_INET6, SOCK_STREAM, 0);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = IN6ADDR_LOOPBACK_INIT;
+  const bool has = fd >= 0 && bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  if (fd >= 0) close(fd);
+  return has;
+}
+
+TEST_F(BeastServerTest, WithoutAnAddressBothFamiliesAreServed) {
+  BeastServer::Options options;
+  options.address = "";
+  Start(options);
+  for (const int family : {AF_INET, AF_INET6}) {
+    if (family == AF_INET6 && !MachineHasIpv6()) continue;
+    RawClient client(server->port(), family);
+    client.Send("GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_TRUE(absl::EndsWith(client.ReadUntil(";"), "GET /a ;")) << "family " << family;
+  }
 }
 
 TEST_F(BeastServerTest, StopEndsStreamsInOrderAndLetsAnswersFinish) {
