@@ -1,5 +1,6 @@
 #include "pkg/apiserver/codec.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -21,7 +22,10 @@ using apis::json::Value;
 
 constexpr char kBodyTypes[] =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-constexpr char kScheme[] = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
+constexpr char kTypeMeta[] =
+    " into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind "
+    "string \"json:\\\"kind,omitempty\\\"\" }";
+constexpr char kScheme[] = "pkg/runtime/scheme.go:111";
 
 // The start of a body for error texts: as text where it looks like JSON, else in hexadecimal.
 std::string Summary(absl::string_view body) {
@@ -67,6 +71,10 @@ absl::Status CheckType(const Value& given, absl::string_view api_version, absl::
   const absl::string_view found_version = have_version.empty() ? api_version : have_version;
   const absl::string_view found_kind = have_kind.empty() ? kind : have_kind;
   if (found_version == api_version && found_kind == kind) return absl::OkStatus();
+  // The one kind that is also taken in the form of an older version.
+  if (kind == "Eviction" && found_kind == kind && found_version == "policy/v1beta1") {
+    return absl::OkStatus();
+  }
   const auto [group, version] = SplitApiVersion(found_version);
   if (schema::FindKind(group, version, found_kind) == nullptr) {
     return CannotHandle(given, api_version, kind,
@@ -78,6 +86,34 @@ absl::Status CheckType(const Value& given, absl::string_view api_version, absl::
       given, api_version, kind,
       absl::StrCat("converting (", version, ".", found_kind, ") to (",
                    InternalPackage(wanted_group), ".", kind, "): unknown conversion"));
+}
+
+// What the decoder says about a body that is no object, or whose type is no text; OK where it can
+// tell the type.
+absl::Status CheckTypeMeta(const Value& body, absl::string_view kind, absl::string_view text) {
+  constexpr char kUnmarshal[] =
+      "couldn't get version/kind; json parse error: json: cannot unmarshal ";
+  if (!body.is_object()) {
+    return Unrecognized(kind, absl::StrCat(kUnmarshal, schema::GoKind(body), kTypeMeta), text);
+  }
+  for (const char* name : {"apiVersion", "kind"}) {
+    const Value& value = body.At(name);
+    if (value.is_null() || value.is_string()) continue;
+    return Unrecognized(kind,
+                        absl::StrCat(kUnmarshal, schema::GoKind(value), " into Go struct field .",
+                                     name, " of type string"),
+                        text);
+  }
+  const absl::string_view version = body.GetString("apiVersion");
+  if (std::count(version.begin(), version.end(), '/') > 1) {
+    return Unrecognized(kind, absl::StrCat("unexpected GroupVersion string: ", version), text);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OtherVersion(absl::string_view have, absl::string_view wanted) {
+  return BadRequest(absl::StrCat("the API version in the data (", have,
+                                 ") does not match the expected API version (", wanted, ")"));
 }
 
 struct FieldReport {
@@ -130,7 +166,7 @@ absl::StatusOr<Value> DecodeCustom(const Resource& resource, const Value& given,
 }  // namespace
 
 absl::StatusOr<RawBody> ReadBody(const http::Request& request, absl::string_view api_version,
-                                 absl::string_view kind) {
+                                 absl::string_view kind, bool typed) {
   if (request.body.size() > kMaxBodyBytes) {
     return TooLargeBody(absl::StrCat("Request entity too large: limit is ", kMaxBodyBytes));
   }
@@ -160,10 +196,50 @@ absl::StatusOr<RawBody> ReadBody(const http::Request& request, absl::string_view
   } else {
     return UnsupportedMediaType(kBodyTypes);
   }
-  if (!out.value.is_object()) {
+  if (out.value.is_null() && !typed) out.value = Value::MakeObject();
+  if (out.value.is_null()) {
     return Unrecognized(kind, "Object 'Kind' is missing in 'null'", request.body);
   }
+  HEKLA_RETURN_IF_ERROR(CheckTypeMeta(out.value, kind, request.body));
+  if (typed && out.value.GetString("kind").empty()) {
+    return Unrecognized(kind, absl::StrCat("Object 'Kind' is missing in '", request.body, "'"),
+                        request.body);
+  }
+  if (typed && out.value.GetString("apiVersion") != api_version) {
+    return OtherVersion(out.value.GetString("apiVersion"), api_version);
+  }
   return out;
+}
+
+absl::StatusOr<Value> DecodeDeleteOptions(const http::Request& request) {
+  if (request.body.empty()) return Value::MakeObject();
+  const absl::string_view header = request.headers.Get("Content-Type");
+  constexpr char kKind[] = "DeleteOptions";
+  if (!header.empty() && ParseMediaType(header).type != kJson) {
+    HEKLA_ASSIGN_OR_RETURN(RawBody body, ReadBody(request, "v1", kKind));
+    return schema::Decode(*schema::FindKind("", "v1", kKind), body.value);
+  }
+  const absl::StatusOr<Value> given = apis::json::Parse(request.body);
+  if (!given.ok()) {
+    return BadRequest(absl::StrCat("couldn't get version/kind; json parse error: ",
+                                   patch::GoSyntaxError(request.body)));
+  }
+  if (given->is_null()) return Value::MakeObject();
+  if (!given->is_object()) {
+    return BadRequest(
+        absl::StrCat("couldn't get version/kind; json parse error: json: cannot "
+                     "unmarshal ",
+                     schema::GoKind(*given), kTypeMeta));
+  }
+  const absl::string_view kind = given->GetString("kind", kKind);
+  if (kind != kKind) {
+    return BadRequest(absl::StrCat("no kind \"", kind, "\" is registered for version \"",
+                                   given->GetString("apiVersion", "v1"), "\" in scheme \"", kScheme,
+                                   "\""));
+  }
+  absl::StatusOr<Value> options = schema::Decode(*schema::FindKind("", "v1", kKind), *given);
+  if (!options.ok()) return BadRequest(options.status().message());
+  return options;
 }
 
 absl::StatusOr<Value> DecodeObject(const Resource& resource, const RawBody& body,
@@ -175,9 +251,7 @@ absl::StatusOr<Value> DecodeObject(const Resource& resource, const RawBody& body
     object = DecodeCustom(resource, body.value, &found.unknown);
     if (!object.ok()) return object.status();
     if (object->GetString("apiVersion") != api_version) {
-      return BadRequest(
-          absl::StrCat("the API version in the data (", object->GetString("apiVersion"),
-                       ") does not match the expected API version (", api_version, ")"));
+      return OtherVersion(object->GetString("apiVersion"), api_version);
     }
   } else {
     HEKLA_RETURN_IF_ERROR(CheckType(body.value, api_version, resource.kind));
@@ -202,6 +276,7 @@ absl::StatusOr<Value> DecodeKind(absl::string_view api_version, absl::string_vie
   const auto [group, version] = SplitApiVersion(api_version);
   const schema::Message* message = schema::FindKind(group, version, kind);
   if (message == nullptr) return std::move(body.value);
+  HEKLA_RETURN_IF_ERROR(CheckType(body.value, api_version, kind));
   absl::StatusOr<Value> object = schema::Decode(*message, body.value);
   if (!object.ok()) return CannotHandle(body.value, api_version, kind, object.status().message());
   return object;

@@ -23,9 +23,11 @@ struct RawBody {
 inline constexpr size_t kMaxBodyBytes = 3 << 20;
 
 // Reads a request body by its content type: JSON, YAML, or protobuf of a built-in kind.
-// `kind` is what the body must be (for error texts).
+// `kind` is what the body must be (for error texts); `typed` bodies must say so themselves.
 absl::StatusOr<RawBody> ReadBody(const http::Request& request, absl::string_view api_version,
-                                 absl::string_view kind);
+                                 absl::string_view kind, bool typed = false);
+// The body of a DELETE; an empty object where there is none.
+absl::StatusOr<apis::json::Value> DecodeDeleteOptions(const http::Request& request);
 
 // Brings an object into the form in which it is stored: checks its type, drops unknown fields
 // (reports them as `validation` says), makes values canonical, fills in defaults, translates from

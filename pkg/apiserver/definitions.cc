@@ -13,8 +13,6 @@ namespace {
 
 using apis::json::Value;
 
-constexpr absl::string_view kCleanup = "customresourcecleanup.apiextensions.k8s.io";
-
 std::vector<std::string> Strings(const Value& list) {
   std::vector<std::string> out;
   if (!list.is_array()) return out;
@@ -164,7 +162,6 @@ Value Definitions::WithStatus(const Value& crd, const std::string& conflict) con
     stored.Append(version);
   }
   status.Set("storedVersions", std::move(stored));
-  AddFinalizer(out, kCleanup);
   return out;
 }
 
@@ -273,7 +270,7 @@ void Definitions::Finish(const std::string& name, const Value& crd) {
         << "status of definition not written name=" << name << " error=" << amended.status();
     return;
   }
-  const absl::Status done = DropFinalizer(writer_, *crds, "", name, kCleanup);
+  const absl::Status done = DropFinalizer(writer_, *crds, "", name, kDefinitionCleanup);
   LOG_IF(WARNING, !done.ok()) << "definition not removed name=" << name << " error=" << done;
 }
 

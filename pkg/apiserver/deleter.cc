@@ -60,14 +60,26 @@ void BumpGeneration(Value& metadata) {
   if (generation > 0) metadata.Set("generation", generation + 1);
 }
 
+bool IsDefinitions(const Resource& resource) { return resource.group == "apiextensions.k8s.io"; }
+
 // Marks an object that only its finalizers still hold.
 void MarkDeleting(const Resource& resource, absl::Time now, Value& object) {
   Value& metadata = object["metadata"];
   if (metadata.Has("deletionTimestamp")) return;
   metadata.Set("deletionTimestamp", TimeText(now));
+  if (IsDefinitions(resource)) return;
   if (!IsNamespaces(resource)) metadata.Set("deletionGracePeriodSeconds", 0);
   BumpGeneration(metadata);
   if (IsNamespaces(resource)) object.Ensure({"status"}).Set("phase", "Terminating");
+}
+
+absl::Status CheckSystemClass(const Resource& resource, absl::string_view name) {
+  if (resource.plural != "priorityclasses" ||
+      (name != "system-node-critical" && name != "system-cluster-critical")) {
+    return absl::OkStatus();
+  }
+  return Forbidden(resource.group_resource(), name,
+                   "this is a system priority class and cannot be deleted");
 }
 
 // Pods: returns whether the object is to go now.
@@ -173,8 +185,11 @@ absl::StatusOr<Deleted> Deleter::Delete(const Resource& resource, absl::string_v
     if (current == nullptr) return NotFound(resource.group_resource(), name);
     HEKLA_RETURN_IF_ERROR(CheckPreconditions(resource, name, *current, params));
     const Value old = current->Parse();
+    HEKLA_RETURN_IF_ERROR(CheckSystemClass(resource, name));
     Value object = old;
     ApplyPropagation(resource, params.propagation, object);
+    // Holds a definition until its objects are gone.
+    if (IsDefinitions(resource)) AddFinalizer(object, kDefinitionCleanup);
     bool leaves = !IsHeld(resource, object);
     if (resource.graceful) {
       const bool due = MarkGraceful(params, core_.Now(), object);

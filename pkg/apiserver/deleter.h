@@ -47,6 +47,8 @@ class Deleter {
 
 inline constexpr absl::string_view kForegroundFinalizer = "foregroundDeletion";
 inline constexpr absl::string_view kOrphanFinalizer = "orphan";
+inline constexpr absl::string_view kDefinitionCleanup =
+    "customresourcecleanup.apiextensions.k8s.io";
 inline constexpr absl::string_view kClaimProtection = "kubernetes.io/pvc-protection";
 bool HasFinalizer(const apis::json::Value& object, absl::string_view finalizer);
 void AddFinalizer(apis::json::Value& object, absl::string_view finalizer);

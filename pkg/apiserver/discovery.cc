@@ -104,8 +104,7 @@ void Discovery::ForgetIfStale() {
 
 Value Discovery::AggregatedGroup(absl::string_view group) const {
   Value out = Value::MakeObject(
-      {{"metadata", Value::MakeObject({{"name", group}, {"creationTimestamp", Value()}})}});
-  if (group.empty()) out.Set("metadata", Value::MakeObject({{"creationTimestamp", Value()}}));
+      {{"metadata", group.empty() ? Value::MakeObject() : Value::MakeObject({{"name", group}})}});
   for (const std::string& version : core_.registry.Versions(group)) {
     Value item = Value::MakeObject({{"version", version}, {"resources", Value::MakeArray()}});
     for (const ResourcePtr& r : core_.registry.Resources(group, version)) {

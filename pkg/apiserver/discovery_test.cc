@@ -132,7 +132,13 @@ TEST(DiscoveryTest, WrongMethodsAndPathsSaySo) {
   EXPECT_EQ(s.Post("/api/v1/pods", "{}").status, 405);
   EXPECT_EQ(s.Get("/api/v1/namespaces/default/nodes").status, 404);
   EXPECT_EQ(s.Get("/api/v1/pods/a").status, 404);
-  EXPECT_EQ(s.Get("/apis/apps/v9/deployments").text, "404 page not found\n");
+  EXPECT_EQ(s.Get("/apis/apps/v9/deployments").body.GetString("message"),
+            "the server could not find the requested resource");
+  EXPECT_EQ(s.Get("/apis/none.example.com/v9/things").text, "404 page not found\n");
+  EXPECT_EQ(s.Post("/api/v1", "{}").status, 405);
+  EXPECT_EQ(
+      s.Get("/apis", "application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList").status,
+      406);
   EXPECT_EQ(s.Get("/api/v1/namespaces/default/pods/a/nothing").status, 404);
 }
 

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -49,22 +50,31 @@ std::string EncodeToken(int64_t version, absl::string_view last_key, absl::strin
 
 absl::StatusOr<ContinueToken> DecodeToken(const std::string& token, absl::string_view prefix) {
   std::string json;
-  if (!absl::WebSafeBase64Unescape(token, &json)) {
-    return BadRequest("invalid continue token: continue key is not valid: illegal base64 data");
+  constexpr char kInvalid[] = "invalid continue token: continue key is not valid: ";
+  const size_t odd =
+      token.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
+  if (odd != std::string::npos || !absl::WebSafeBase64Unescape(token, &json)) {
+    return BadRequest(absl::StrCat(kInvalid, "illegal base64 data at input byte ",
+                                   odd == std::string::npos ? token.size() - 1 : odd));
   }
   const absl::StatusOr<Value> value = apis::json::Parse(json);
   if (!value.ok()) {
-    return BadRequest(absl::StrCat("invalid continue token: continue key is not valid: ",
-                                   patch::GoSyntaxError(json)));
+    return BadRequest(absl::StrCat(kInvalid, patch::GoSyntaxError(json)));
   }
   if (value->GetString("v") != "meta.k8s.io/v1") {
-    return BadRequest(
-        "invalid continue token: continue key is not valid: server does not recognize this "
-        "encoded version");
+    return BadRequest(absl::StrCat(kInvalid, "server does not recognize this encoded version ",
+                                   value->GetString("v")));
   }
   std::string start(value->GetString("start"));
-  if (start.empty() || !value->At("rv").is_int() || value->GetInt("rv") <= 0) {
-    return BadRequest("invalid continue token: continue key is not valid: incorrect encoded start");
+  if (value->GetInt("rv") == 0) {
+    return BadRequest(
+        absl::StrCat(kInvalid, "incorrect encoded start resourceVersion (version meta.k8s.io/v1)"));
+  }
+  if (start.empty()) {
+    return BadRequest(absl::StrCat(kInvalid, "encoded start key empty (version meta.k8s.io/v1)"));
+  }
+  if (absl::StrContains(absl::StrCat("/", start), "/../")) {
+    return BadRequest(absl::StrCat(kInvalid, start));
   }
   if (start.back() == '\0') start.pop_back();
   return ContinueToken{value->GetInt("rv"), absl::StrCat(prefix, start)};
@@ -80,7 +90,7 @@ absl::Status CompactedList(bool continued) {
 }  // namespace
 
 bool Resources::IsWatch(const Call& call) {
-  return call.name.empty() && ParseBool(call.Query("watch")).value_or(false);
+  return call.name.empty() && Flag(call, "watch").value_or(false);
 }
 
 absl::StatusOr<Answer> Resources::List(Call& call) {
@@ -89,7 +99,9 @@ absl::StatusOr<Answer> Resources::List(Call& call) {
   const std::string prefix = params.filter.ns.empty() ? "" : params.filter.ns + "/";
   storage::ListQuery query;
   query.filter = params.filter;
-  query.limit = static_cast<size_t>(params.limit);
+  // What the real server answers from its cache comes in one page.
+  const bool cached = params.resource_version == "0" && params.continue_token.empty();
+  query.limit = cached ? 0 : static_cast<size_t>(params.limit);
   if (!params.continue_token.empty()) {
     HEKLA_ASSIGN_OR_RETURN(ContinueToken token, DecodeToken(params.continue_token, prefix));
     if (!params.resource_version.empty() && params.resource_version != "0") {

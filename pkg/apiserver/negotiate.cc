@@ -1,16 +1,29 @@
 #include "pkg/apiserver/negotiate.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "pkg/apiserver/status/api_status.h"
 
 namespace hekla::apiserver {
 namespace {
 
-constexpr char kAvailable[] =
-    "application/json, application/yaml, application/vnd.kubernetes.protobuf, "
-    "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+constexpr char kStreams[] =
+    ", application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+constexpr absl::string_view kForms =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
+// The weight of a media type in an Accept header.
+double WeightOf(const MediaType& media) {
+  double weight = 1;
+  const absl::string_view q = media.Param("q");
+  return !q.empty() && absl::SimpleAtod(q, &weight) ? weight : 1;
+}
 
 // Fills in the form asked for by `as=`; false where it is none of ours.
 bool ReadForm(const MediaType& media, Accept& out) {
@@ -28,8 +41,7 @@ bool ReadForm(const MediaType& media, Accept& out) {
       return true;
     }
   }
-  if (as == "APIGroupDiscoveryList" && group == "apidiscovery.k8s.io" &&
-      (out.version == "v2" || out.version == "v2beta1")) {
+  if (as == "APIGroupDiscoveryList" && group == "apidiscovery.k8s.io" && out.version == "v2") {
     out.as = Accept::As::kDiscovery;
     return true;
   }
@@ -63,19 +75,40 @@ MediaType ParseMediaType(absl::string_view text) {
   return out;
 }
 
-absl::StatusOr<Accept> NegotiateAnswer(absl::string_view accept_header) {
+std::optional<Accept> NegotiateAnswer(absl::string_view accept_header, bool discovery) {
   if (absl::StripAsciiWhitespace(accept_header).empty()) return Accept();
+  std::vector<MediaType> wanted;
   for (absl::string_view item : absl::StrSplit(accept_header, ',')) {
-    const MediaType media = ParseMediaType(item);
+    wanted.push_back(ParseMediaType(item));
+  }
+  std::stable_sort(wanted.begin(), wanted.end(), [](const MediaType& a, const MediaType& b) {
+    return WeightOf(a) > WeightOf(b);
+  });
+  for (const MediaType& media : wanted) {
     Accept out;
     if (media.type == kYaml) {
       out.yaml = true;
     } else if (media.type != kJson && media.type != "application/*" && media.type != "*/*") {
       continue;
     }
-    if (ReadForm(media, out)) return out;
+    if (ReadForm(media, out) && (discovery || out.as != Accept::As::kDiscovery)) return out;
   }
-  return NotAcceptable(kAvailable);
+  return std::nullopt;
+}
+
+absl::Status RefuseForms(absl::string_view accept_header, bool custom, bool streams) {
+  bool known = custom;
+  for (absl::string_view item : absl::StrSplit(accept_header, ',')) {
+    const std::string type = ParseMediaType(item).type;
+    known |= type == kJson || type == kYaml || type == "application/vnd.kubernetes.protobuf" ||
+             type == "*/*";
+  }
+  if (known) {
+    return ApiError(
+        FailureStatus(406, "NotAcceptable",
+                      absl::StrCat("only the following media types are accepted: ", kForms)));
+  }
+  return NotAcceptable(absl::StrCat(kForms, streams ? kStreams : ""));
 }
 
 }  // namespace hekla::apiserver

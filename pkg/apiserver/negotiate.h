@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,11 @@ struct Accept {
   std::string version;  // of the form: "v1", "v1beta1", "v2"
 };
 
-// The first acceptable form of the Accept header.
-// Errors: 406 Status where there is none.
-absl::StatusOr<Accept> NegotiateAnswer(absl::string_view accept_header);
+// The acceptable form of the Accept header that it gives most weight, the first of equal ones.
+// Aggregated discovery is a form of the lists of groups alone. nullopt: there is none.
+std::optional<Accept> NegotiateAnswer(absl::string_view accept_header, bool discovery);
+// The 406 for a header without an acceptable form. Custom kinds word it otherwise than built-in
+// ones, and collections also offer streams.
+absl::Status RefuseForms(absl::string_view accept_header, bool custom, bool streams);
 
 }  // namespace hekla::apiserver

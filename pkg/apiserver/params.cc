@@ -1,8 +1,11 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "pkg/apiserver/request.h"
 #include "pkg/apiserver/schema/decode.h"
 #include "pkg/apiserver/status/api_status.h"
@@ -36,10 +39,45 @@ bool CheckDryRun(const std::vector<std::string>& values, FieldErrors& errors) {
   return !values.empty();
 }
 
+// As Go quotes a text.
+std::string GoEscape(absl::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      absl::StrAppendFormat(&out, "\\x%02x", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 std::string AgentName(absl::string_view agent) {
   absl::string_view name = agent.substr(0, agent.find('/'));
   if (name.empty()) name = "unknown";
   return std::string(name.substr(0, kMaxManager));
+}
+
+// Kinds of the core group with fields of their own and custom kinds word it in one way, jobs in
+// another, all others in a third.
+absl::Status UnknownField(const Resource& resource, absl::string_view field) {
+  if (resource.group == "batch" && resource.plural == "jobs") {
+    return BadRequest(
+        absl::StrCat("field label ", apis::json::Quote(field), " not supported for Job"));
+  }
+  if (resource.is_custom() || resource.view == View::kEventsV1 ||
+      (resource.group.empty() && !resource.table->fields().empty())) {
+    return BadRequest(absl::StrCat("field label not supported: ", field));
+  }
+  return BadRequest(absl::StrCat(apis::json::Quote(field),
+                                 " is not a known field selector: only \"metadata.name\", "
+                                 "\"metadata.namespace\""));
+}
+
+bool HasNamespaceField(const Resource& resource) {
+  if (resource.namespaced) return true;
+  return !resource.is_custom() && resource.plural != "nodes" && resource.plural != "namespaces";
 }
 
 absl::Status CheckSelectors(const Call& call, ListParams& out) {
@@ -51,7 +89,7 @@ absl::Status CheckSelectors(const Call& call, ListParams& out) {
   const std::vector<storage::SelectableField>& known = call.resource->table->fields();
   for (FieldSelector::Requirement r : fields->requirements()) {
     if (r.field == "metadata.name" ||
-        (r.field == "metadata.namespace" && (call.resource->namespaced || !r.equal))) {
+        (r.field == "metadata.namespace" && HasNamespaceField(*call.resource))) {
       if (r.field == "metadata.name" && r.equal && out.filter.name.empty() && !r.value.empty()) {
         out.filter.name = r.value;
       } else {
@@ -59,13 +97,17 @@ absl::Status CheckSelectors(const Call& call, ListParams& out) {
       }
       continue;
     }
-    if (call.resource->view == View::kEventsV1)
+    if (call.resource->view == View::kEventsV1) {
+      if (absl::StartsWith(r.field, "involvedObject.")) {
+        return BadRequest(absl::StrCat("field label not supported: ", r.field));
+      }
       r.field = std::string(views::CoreFieldName(r.field));
+    }
     if (r.field == "spec.host") r.field = "spec.nodeName";
     const auto it =
         std::find_if(known.begin(), known.end(), [&](const auto& f) { return f.name == r.field; });
     if (it == known.end()) {
-      return BadRequest(absl::StrCat("field label not supported: ", r.field));
+      return UnknownField(*call.resource, r.field);
     }
     out.filter.fields.push_back(
         {static_cast<size_t>(it - known.begin()), r.equal, std::move(r.value)});
@@ -89,6 +131,12 @@ absl::Status CheckListOptions(const ListParams& p) {
       errors.Forbidden(kMatch,
                        "resourceVersionMatch is forbidden for watch unless "
                        "sendInitialEvents is provided");
+      if (p.version_match != "NotOlderThan") {
+        errors.NotSupported(kMatch, Value(p.version_match), {"NotOlderThan"});
+      }
+    }
+    if (!p.continue_token.empty()) {
+      errors.Forbidden(kMatch, "resourceVersionMatch is forbidden when continue is provided");
     }
   } else {
     if (p.send_initial_events.has_value()) {
@@ -118,6 +166,12 @@ absl::Status CheckListOptions(const ListParams& p) {
 
 }  // namespace
 
+std::optional<bool> Flag(const Call& call, absl::string_view key) {
+  if (!call.target.Has(key)) return std::nullopt;
+  const absl::string_view text = call.Query(key);
+  return text != "0" && !absl::EqualsIgnoreCase(text, "false");
+}
+
 std::optional<bool> ParseBool(absl::string_view text) {
   for (absl::string_view yes : {"1", "t", "T", "true", "TRUE", "True"}) {
     if (text == yes) return true;
@@ -138,9 +192,12 @@ absl::StatusOr<WriteQuery> ReadWriteQuery(const Call& call, absl::string_view ki
   if (manager.size() > kMaxManager) {
     errors.TooLong("fieldManager", static_cast<int>(kMaxManager));
   }
-  if (!std::all_of(manager.begin(), manager.end(),
-                   [](unsigned char c) { return c >= 0x20 && c != 0x7f; })) {
-    errors.Invalid("fieldManager", Value(manager), "should only contain printable characters");
+  const auto odd = std::find_if(manager.begin(), manager.end(),
+                                [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (odd != manager.end()) {
+    errors.InvalidRaw("fieldManager", absl::StrCat("\"", GoEscape(manager), "\""),
+                      absl::StrFormat("invalid character U+%04X (at position %d)",
+                                      static_cast<unsigned char>(*odd), odd - manager.begin()));
   }
   out.params.field_manager =
       manager.empty() ? AgentName(call.request->headers.Get("User-Agent")) : manager;
@@ -153,14 +210,14 @@ absl::StatusOr<WriteQuery> ReadWriteQuery(const Call& call, absl::string_view ki
     errors.NotSupported("fieldValidation", Value(validation), {"", "Ignore", "Strict", "Warn"});
   }
   out.has_force = call.target.Has("force");
-  out.force = ParseBool(call.Query("force")).value_or(false);
+  out.force = Flag(call, "force").value_or(false);
   if (!errors.empty()) return Invalid(OptionsKind(kind), "", errors);
   out.params.subresource = call.subresource;
   return out;
 }
 
 absl::StatusOr<DeleteParams> ReadDeleteParams(const Call& call) {
-  HEKLA_ASSIGN_OR_RETURN(Value options, DecodeKind("v1", "DeleteOptions", *call.request));
+  HEKLA_ASSIGN_OR_RETURN(Value options, DecodeDeleteOptions(*call.request));
   DeleteParams out;
   std::vector<std::string> dry_run;
   std::optional<bool> orphan;
@@ -175,7 +232,7 @@ absl::StatusOr<DeleteParams> ReadDeleteParams(const Call& call) {
       out.grace_seconds = seconds;
     }
     out.propagation = std::string(call.Query("propagationPolicy"));
-    orphan = ParseBool(call.Query("orphanDependents"));
+    orphan = Flag(call, "orphanDependents");
     dry_run = All(call, "dryRun");
   } else {
     if (options.At("gracePeriodSeconds").is_int()) {
@@ -213,19 +270,23 @@ absl::StatusOr<ListParams> ReadListParams(const Call& call) {
   out.filter.ns = call.ns;
   out.filter.name = call.name;
   HEKLA_RETURN_IF_ERROR(CheckSelectors(call, out));
-  out.watch = ParseBool(call.Query("watch")).value_or(false);
-  out.bookmarks = ParseBool(call.Query("allowWatchBookmarks")).value_or(false);
-  out.send_initial_events = ParseBool(call.Query("sendInitialEvents"));
+  out.watch = Flag(call, "watch").value_or(false);
+  out.bookmarks = Flag(call, "allowWatchBookmarks").value_or(false);
+  out.send_initial_events = Flag(call, "sendInitialEvents");
   out.resource_version = std::string(call.Query("resourceVersion"));
   out.version_match = std::string(call.Query("resourceVersionMatch"));
   out.continue_token = std::string(call.Query("continue"));
   for (const char* key : {"limit", "timeoutSeconds"}) {
     const absl::string_view text = call.Query(key);
     int64_t number = 0;
-    if (text.empty()) continue;
+    if (!call.target.Has(key)) continue;
     if (!absl::SimpleAtoi(text, &number)) {
-      return BadRequest(
-          absl::StrCat("strconv.ParseInt: parsing ", apis::json::Quote(text), ": invalid syntax"));
+      const absl::string_view digits = absl::StripPrefix(text, "-");
+      const bool is_number =
+          !digits.empty() &&
+          std::all_of(digits.begin(), digits.end(), [](char c) { return absl::ascii_isdigit(c); });
+      return BadRequest(absl::StrCat("strconv.ParseInt: parsing ", apis::json::Quote(text),
+                                     is_number ? ": value out of range" : ": invalid syntax"));
     }
     if (key == absl::string_view("limit")) {
       out.limit = std::max<int64_t>(0, number);

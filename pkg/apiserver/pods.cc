@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "pkg/apiserver/resources.h"
@@ -46,6 +47,20 @@ void MergeStrings(Value& metadata, absl::string_view field, const Value& more) {
   for (const Member& m : more.as_object()) target.Set(m.key, m.value);
 }
 
+// Where a node stands, as labels that its pods get.
+Value TopologyOf(Core& core, absl::string_view node) {
+  Value out = Value::MakeObject();
+  const ResourcePtr nodes = core.registry.Find("", "v1", "nodes");
+  const storage::ObjectPtr found = core.store.Get(*nodes->table, node);
+  if (found == nullptr || !absl::StrContains(found->json(), "\"topology.kubernetes.io/"))
+    return out;
+  const Value parsed = found->Parse();
+  for (const char* label : {"topology.kubernetes.io/zone", "topology.kubernetes.io/region"}) {
+    if (const Value* value = parsed.At("metadata").At("labels").Find(label)) out.Set(label, *value);
+  }
+  return out;
+}
+
 absl::Status CheckBindable(const Value& pod, absl::string_view name) {
   if (pod.At("metadata").Has("deletionTimestamp")) {
     return Conflict(kBinding, name,
@@ -84,13 +99,17 @@ absl::Status Resources::BindPod(Call& call, const Value& binding, bool dry_run) 
       return UidMismatch(*call.resource, call.ns, call.name, uid, have);
     }
     const absl::string_view version = metadata.GetString("resourceVersion");
-    if (!version.empty() && version != pod.At("metadata").GetString("resourceVersion")) {
-      return StaleWrite(kPods, call.name);
+    const absl::string_view present = pod.At("metadata").GetString("resourceVersion");
+    if (!version.empty() && version != present) {
+      return PreconditionFailed(*call.resource, call.ns, call.name,
+                                absl::StrCat("ResourceVersion in precondition: ", version,
+                                             ", ResourceVersion in object meta: ", present));
     }
     HEKLA_RETURN_IF_ERROR(CheckBindable(pod, call.name));
     Value bound = pod;
     MergeStrings(bound["metadata"], "annotations", metadata.At("annotations"));
     MergeStrings(bound["metadata"], "labels", metadata.At("labels"));
+    MergeStrings(bound["metadata"], "labels", TopologyOf(core_, node));
     bound["spec"].Set("nodeName", node);
     bound["status"].Remove("nominatedNodeName");
     SetPodCondition(bound, "PodScheduled", "", "", now);
@@ -103,6 +122,7 @@ absl::StatusOr<Answer> Resources::Bind(Call& call) {
   HEKLA_ASSIGN_OR_RETURN(WriteQuery query, ReadWriteQuery(call, "CreateOptions"));
   HEKLA_ASSIGN_OR_RETURN(Value binding, DecodeKind("v1", "Binding", *call.request));
   const absl::string_view name = binding.At("metadata").GetString("name");
+  if (call.name.empty() && name.empty()) return BadRequest("Name parameter required.");
   if (call.name.empty()) call.name = std::string(name);
   if (name != call.name) {
     return BadRequest("name in URL does not match name in Binding object");
@@ -193,8 +213,8 @@ absl::StatusOr<Answer> Resources::Evict(Call& call) {
   HEKLA_ASSIGN_OR_RETURN(WriteQuery query, ReadWriteQuery(call, "CreateOptions"));
   HEKLA_ASSIGN_OR_RETURN(Value eviction, DecodeKind("policy/v1", "Eviction", *call.request));
   const absl::string_view name = eviction.At("metadata").GetString("name");
-  if (!name.empty() && name != call.name) {
-    return BadRequest(absl::StrCat("name in URL does not match name in Eviction object"));
+  if (name != call.name) {
+    return BadRequest("name in URL does not match name in Eviction object");
   }
   const Resource& pods = *call.resource;
   const std::string key = KeyOf(pods, call.ns, call.name);

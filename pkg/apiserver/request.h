@@ -72,6 +72,8 @@ struct ListParams {
 // Errors: 400, 422.
 absl::StatusOr<ListParams> ReadListParams(const Call& call);
 
+// A flag of the query: what is neither "0" nor "false" counts as set; nullopt where it is missing.
+std::optional<bool> Flag(const Call& call, absl::string_view key);
 // A boolean of the query as Go's ParseBool reads it; nullopt where it is none.
 std::optional<bool> ParseBool(absl::string_view text);
 

@@ -18,10 +18,8 @@ absl::Status CheckNames(const Call& call, Value& object) {
   const absl::string_view name = metadata.GetString("name");
   if (name != call.name) {
     if (name.empty()) {
-      FieldErrors errors;
-      return BadRequest(
-          "the name of the object (based on selfLink) was empty: name must be "
-          "provided");
+      return BadRequest(absl::StrCat("the name of the object (", call.name,
+                                     " based on URL) was undeterminable: name must be provided"));
     }
     return BadRequest(absl::StrCat("the name of the object (", name,
                                    ") does not match the name on the URL (", call.name, ")"));
@@ -32,8 +30,8 @@ absl::Status CheckNames(const Call& call, Value& object) {
   }
   const absl::string_view ns = metadata.GetString("namespace");
   if (!ns.empty() && ns != call.ns) {
-    return BadRequest(absl::StrCat("the namespace of the object (", ns,
-                                   ") does not match the namespace on the URL (", call.ns, ")"));
+    return BadRequest(
+        "the namespace of the provided object does not match the namespace sent on the request");
   }
   metadata.Set("namespace", call.ns);
   return absl::OkStatus();
@@ -57,6 +55,12 @@ absl::StatusOr<Answer> Resources::Get(Call& call) {
   const Resource& resource = *call.resource;
   const storage::ObjectPtr object =
       core_.store.Get(*resource.table, KeyOf(resource, call.ns, call.name));
+  const absl::string_view version = call.Query("resourceVersion");
+  if (version.find_first_not_of("0123456789") != absl::string_view::npos) {
+    return UntypedError(absl::StrCat("resourceVersion: Invalid value: ", apis::json::Quote(version),
+                                     ": strconv.ParseUint: parsing ", apis::json::Quote(version),
+                                     ": invalid syntax"));
+  }
   if (object == nullptr) return NotFound(resource.group_resource(), call.name);
   Deprecation(call);
   return ObjectAnswer(core_, 200, object->json(), call);
@@ -65,8 +69,8 @@ absl::StatusOr<Answer> Resources::Get(Call& call) {
 absl::StatusOr<Answer> Resources::Create(Call& call) {
   const Resource& resource = *call.resource;
   HEKLA_ASSIGN_OR_RETURN(WriteQuery query, ReadWriteQuery(call, "CreateOptions"));
-  HEKLA_ASSIGN_OR_RETURN(RawBody body,
-                         ReadBody(*call.request, resource.api_version(), resource.kind));
+  HEKLA_ASSIGN_OR_RETURN(RawBody body, ReadBody(*call.request, resource.api_version(),
+                                                resource.kind, resource.is_custom()));
   HEKLA_ASSIGN_OR_RETURN(Value object,
                          DecodeObject(resource, body, query.validation, &call.warnings));
   Deprecation(call);
@@ -78,8 +82,8 @@ absl::StatusOr<Answer> Resources::Create(Call& call) {
 absl::StatusOr<Answer> Resources::Put(Call& call) {
   const Resource& resource = *call.resource;
   HEKLA_ASSIGN_OR_RETURN(WriteQuery query, ReadWriteQuery(call, "UpdateOptions"));
-  HEKLA_ASSIGN_OR_RETURN(RawBody body,
-                         ReadBody(*call.request, resource.api_version(), resource.kind));
+  HEKLA_ASSIGN_OR_RETURN(RawBody body, ReadBody(*call.request, resource.api_version(),
+                                                resource.kind, resource.is_custom()));
   HEKLA_ASSIGN_OR_RETURN(Value object,
                          DecodeObject(resource, body, query.validation, &call.warnings));
   HEKLA_RETURN_IF_ERROR(CheckNames(call, object));

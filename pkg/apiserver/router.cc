@@ -40,6 +40,9 @@ Answer PlainText(absl::string_view text) {
   return out;
 }
 
+// The checks of health that answer one by one.
+bool IsCheck(absl::string_view name) { return name == "ping" || name == "etcd" || name == "log"; }
+
 bool IsHealthPath(absl::string_view first) {
   return first == "healthz" || first == "livez" || first == "readyz";
 }
@@ -53,24 +56,32 @@ std::optional<Answer> Router::Route(Call& call, http::Responder& responder) {
   call.caller = *std::move(caller);
   call.segments = absl::StrSplit(call.target.path, '/', absl::SkipEmpty());
   const std::vector<std::string>& s = call.segments;
-  const absl::StatusOr<Accept> accept = NegotiateAnswer(call.request->headers.Get("Accept"));
+  const std::string header(call.request->headers.Get("Accept"));
+  const bool group_lists = s.size() == 1 && (s[0] == "api" || s[0] == "apis");
+  const std::optional<Accept> accept = NegotiateAnswer(header, group_lists);
   const bool openapi = !s.empty() && s[0] == "openapi";
   const bool health = !s.empty() && IsHealthPath(s[0]);
-  if (accept.ok()) {
-    call.accept = *accept;
-  } else if (!openapi && !health) {
-    return ErrorAnswer(accept.status(), call);
-  }
+  if (accept.has_value()) call.accept = *accept;
+  const bool refused = !accept.has_value();
   call.accept.pretty = call.target.Has("pretty") &&
                        ParseBool(call.Query("pretty")).value_or(call.Query("pretty").empty());
   if (s.empty()) return discovery_.RootPaths(call);
-  if (health) return PlainText("ok");
+  if (health) return s.size() == 1 || IsCheck(s[1]) ? PlainText("ok") : NoSuchPath();
   if (openapi) return discovery_.OpenApi(call);
-  if (s[0] == "version" && s.size() == 1) return discovery_.Version(call);
+  const bool reads = call.request->method == "GET" || call.request->method == "HEAD";
+  if (s[0] == "version" && s.size() == 1) {
+    return reads ? discovery_.Version(call) : ErrorAnswer(MethodNotAllowed(), call);
+  }
+  if (refused && s[0] == "api" && s.size() == 1) {
+    return ErrorAnswer(RefuseForms(header, false, false), call);
+  }
+  if (refused && s[0] == "apis" && s.size() <= 3) {
+    return ErrorAnswer(RefuseForms(header, true, false), call);
+  }
   size_t first = 0;
   std::string group, version;
   if (s[0] == "api") {
-    if (s.size() == 1) return discovery_.Api(call);
+    if (s.size() == 1) return reads ? discovery_.Api(call) : ErrorAnswer(MethodNotAllowed(), call);
     version = s[1];
     first = 2;
   } else if (s[0] == "apis") {
@@ -82,13 +93,23 @@ std::optional<Answer> Router::Route(Call& call, http::Responder& responder) {
   } else {
     return NoSuchPath();
   }
-  if (!core_.registry.HasGroupVersion(group, version)) return NoSuchPath();
-  if (s.size() == first) return discovery_.ResourceList(group, version, call);
+  if (!core_.registry.HasGroupVersion(group, version)) {
+    // Groups of its own the real server knows without their versions.
+    const bool known = core_.registry.HasBuiltinGroup(group);
+    return known ? ErrorAnswer(UnknownResource(), call) : NoSuchPath();
+  }
+  const bool custom = core_.registry.IsCustomGroupVersion(group, version);
+  if (s.size() == first) {
+    if (!reads && !custom) return ErrorAnswer(MethodNotAllowed(), call);
+    return discovery_.ResourceList(group, version, call);
+  }
   const absl::Status resolved = Resolve(call, group, version, first);
   if (!resolved.ok()) {
-    return core_.registry.IsCustomGroupVersion(group, version) && call.resource == nullptr
-               ? NoSuchPath()
-               : ErrorAnswer(resolved, call);
+    return custom && call.resource == nullptr ? NoSuchPath() : ErrorAnswer(resolved, call);
+  }
+  if (refused) {
+    const bool streams = call.name.empty() && reads;
+    return ErrorAnswer(RefuseForms(header, call.resource->is_custom(), streams), call);
   }
   return Dispatch(call, responder);
 }
@@ -161,7 +182,14 @@ absl::StatusOr<Answer> Router::OnCollection(Call& call) {
   const std::string& method = call.request->method;
   const bool everywhere = resource.namespaced && call.ns.empty();
   if (method == "GET" && Allows(resource, "list")) return resources_.List(call);
-  if (everywhere) return MethodNotAllowed();
+  if (everywhere)
+    return resource.is_custom() ? NoSuchPath() : absl::StatusOr<Answer>(MethodNotAllowed());
+  if (resource.is_custom() && (method == "PUT" || method == "PATCH")) {
+    return BadRequest("name must be provided");
+  }
+  if (method == "DELETE" && resource.group.empty() && resource.plural == "namespaces") {
+    return MethodNotAllowed();
+  }
   if (method == "POST" && Allows(resource, "create")) {
     if (resource.is_action && resource.plural == "bindings") {
       call.resource = core_.registry.Find("", "v1", "pods");
@@ -177,7 +205,7 @@ absl::StatusOr<Answer> Router::OnCollection(Call& call) {
 
 absl::StatusOr<Answer> Router::OnObject(Call& call) {
   const std::string& method = call.request->method;
-  if (call.resource->is_action) return MethodNotAllowed();
+  if (call.resource->is_action) return UnknownResource();
   if (method == "GET") return resources_.Get(call);
   if (method == "PUT") return resources_.Put(call);
   if (method == "PATCH") return resources_.Patch(call);
@@ -213,6 +241,9 @@ absl::StatusOr<Answer> Router::OnSubresource(Call& call) {
     if (method == "PUT") return resources_.FinalizeNamespace(call);
   } else if (name == "token") {
     if (method == "POST") return AnswerTokenRequest(core_, authorizer_, call);
+  }
+  if (resource.is_custom() && (method == "POST" || method == "DELETE")) {
+    return NotSupportedVerb(resource.group_resource(), method == "POST" ? "create" : "delete");
   }
   return MethodNotAllowed();
 }

@@ -23,9 +23,12 @@ constexpr size_t kMaxNamePrefix = 58;
 constexpr int kMaxRaces = 100;
 
 // Members that the server decides; an update keeps the stored ones where the request has none.
-constexpr absl::string_view kKept[] = {"uid", "creationTimestamp"};
-constexpr absl::string_view kFixed[] = {"deletionTimestamp", "deletionGracePeriodSeconds",
-                                        "generation", "generateName", "selfLink"};
+constexpr absl::string_view kKept[] = {"uid", "deletionTimestamp", "deletionGracePeriodSeconds"};
+constexpr absl::string_view kFixed[] = {"creationTimestamp", "generation", "selfLink"};
+
+// How often a real server looks at the metadata in an update; each time adds the same findings.
+constexpr int kLooksAtMetadata = 4;
+constexpr int kLooksAtChange = 2;
 
 // Whether anything but metadata, type and (if given) status differs.
 bool SpecChanged(const Value& a, const Value& b, bool ignore_status) {
@@ -66,6 +69,17 @@ validation::MetadataRules RulesOf(const Resource& resource) {
           !resource.is_custom() && resource.group != "apiextensions.k8s.io"};
 }
 
+void CheckMetadataUpdate(const Resource& resource, const Value& metadata, const Value& old,
+                         FieldErrors& errors) {
+  const int looks = resource.is_custom() ? 1 : kLooksAtMetadata;
+  for (int look = 0; look < looks; ++look) {
+    validation::ValidateMetadata(metadata, RulesOf(resource), errors);
+  }
+  for (int look = 0; look < kLooksAtChange; ++look) {
+    validation::ValidateMetadataUpdate(metadata, old, errors);
+  }
+}
+
 // Custom resources may come with another kind than that of their path. Of these real servers say
 // nothing else, under the kind that the object claims.
 absl::Status CheckClaimedKind(const Resource& resource, const Value& object) {
@@ -82,8 +96,7 @@ FieldErrors ValidateChanged(const Resource& resource, const Value& object, const
                             absl::string_view subresource) {
   const kinds::Strategy& strategy = *resource.strategy;
   FieldErrors errors;
-  validation::ValidateMetadata(object.At("metadata"), RulesOf(resource), errors);
-  validation::ValidateMetadataUpdate(object.At("metadata"), old.At("metadata"), errors);
+  CheckMetadataUpdate(resource, object.At("metadata"), old.At("metadata"), errors);
   if (resource.is_custom()) {
     resource.custom->schema().Validate(object, &old, errors);
   } else if (subresource == "status") {
@@ -92,8 +105,8 @@ FieldErrors ValidateChanged(const Resource& resource, const Value& object, const
     strategy.validate(object, errors);
     kinds::ValidateResize(object, old, errors);
   } else {
-    if (strategy.validate_update != nullptr) strategy.validate_update(object, old, errors);
     if (strategy.validate != nullptr) strategy.validate(object, errors);
+    if (strategy.validate_update != nullptr) strategy.validate_update(object, old, errors);
   }
   return errors;
 }
@@ -112,18 +125,24 @@ void WipeSystemMetadata(Value& metadata) {
   }
 }
 
-absl::Status UidMismatch(const Resource& resource, absl::string_view ns, absl::string_view name,
-                         absl::string_view wanted, absl::string_view have) {
+absl::Status PreconditionFailed(const Resource& resource, absl::string_view ns,
+                                absl::string_view name, absl::string_view what) {
   const std::string key = absl::StrCat("/registry/",
                                        resource.group.empty() || !resource.is_custom()
                                            ? resource.plural
                                            : absl::StrCat(resource.group, "/", resource.plural),
                                        "/", KeyOf(resource, ns, name));
-  return Conflict(resource.group_resource(), name,
-                  absl::StrCat("StorageError: invalid object, Code: 4, Key: ", key,
-                               ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID "
-                               "in precondition: ",
-                               wanted, ", UID in object meta: ", have));
+  return Conflict(
+      resource.group_resource(), name,
+      absl::StrCat("StorageError: invalid object, Code: 4, Key: ", key,
+                   ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ", what));
+}
+
+absl::Status UidMismatch(const Resource& resource, absl::string_view ns, absl::string_view name,
+                         absl::string_view wanted, absl::string_view have) {
+  return PreconditionFailed(
+      resource, ns, name,
+      absl::StrCat("UID in precondition: ", wanted, ", UID in object meta: ", have));
 }
 
 void Writer::Track(const Resource& resource, const Value* old, Value& object,
@@ -248,6 +267,10 @@ absl::Status Writer::CheckVersion(const Resource& resource, absl::string_view na
   Value& metadata = object["metadata"];
   const Value& current = old.At("metadata").At("resourceVersion");
   const absl::string_view given = metadata.GetString("resourceVersion");
+  if (given.find_first_not_of("0123456789") != absl::string_view::npos) {
+    return UntypedError(
+        absl::StrCat("strconv.ParseUint: parsing ", apis::json::Quote(given), ": invalid syntax"));
+  }
   unconditional = given.empty() || given == "0";
   if (unconditional) {
     if (options.needs_version && (resource.is_custom() || !resource.unconditional_update)) {
@@ -273,7 +296,13 @@ absl::Status Writer::PrepareChanged(const Resource& resource, const Value& old, 
     if (fields.is_array()) metadata.Set("managedFields", std::move(fields));
   }
   for (absl::string_view name : kKept) {
-    if (metadata.GetString(name).empty()) metadata.Set(name, old_metadata.At(name));
+    const Value& given = metadata.At(name);
+    if (!given.is_null() && given != Value("")) continue;
+    if (const Value* value = old_metadata.Find(name)) {
+      metadata.Set(name, *value);
+    } else {
+      metadata.Remove(name);
+    }
   }
   for (absl::string_view name : kFixed) {
     if (const Value* value = old_metadata.Find(name)) {
@@ -326,7 +355,7 @@ absl::StatusOr<Written> Writer::Update(const Resource& resource, absl::string_vi
     const Value old = current->Parse();
     HEKLA_ASSIGN_OR_RETURN(Value object, change(&old));
     const std::string uid(object.At("metadata").GetString("uid"));
-    if (!uid.empty() && uid != current->uid()) {
+    if (!uid.empty() && uid != current->uid() && options.needs_version) {
       return UidMismatch(resource, ns, name, uid, current->uid());
     }
     bool unconditional = false;

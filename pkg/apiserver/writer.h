@@ -83,6 +83,9 @@ class Writer {
 
 // Removes what clients do not decide from the metadata of a new object.
 void WipeSystemMetadata(apis::json::Value& metadata);
+// The error for a precondition that does not hold.
+absl::Status PreconditionFailed(const Resource& resource, absl::string_view ns,
+                                absl::string_view name, absl::string_view what);
 // The error for a UID that is not the stored one.
 absl::Status UidMismatch(const Resource& resource, absl::string_view ns, absl::string_view name,
                          absl::string_view wanted, absl::string_view have);

@@ -94,7 +94,8 @@ std::vector<std::string> QualifiedNameProblems(absl::string_view name) {
   absl::string_view last = parts.back();
   if (parts.size() > 2) {
     return {absl::StrCat(
-        "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start "
+        "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must "
+        "start "
         "and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', "
         "regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional "
         "DNS subdomain prefix and '/' (e.g. 'example.com/MyName')")};

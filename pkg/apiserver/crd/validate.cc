@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "pkg/apiserver/crd/schema_node.h"
 #include "pkg/apiserver/crd/structural.h"
@@ -30,6 +33,31 @@ absl::string_view TypeName(const Value& value) {
       return "object";
   }
   return "";
+}
+
+bool IsAddress(absl::string_view text) {
+  int parts = 0;
+  for (absl::string_view part : absl::StrSplit(text, '.')) {
+    int number = 0;
+    if (part.size() > 3 || !absl::SimpleAtoi(part, &number) || number < 0 || number > 255) {
+      return false;
+    }
+    ++parts;
+  }
+  return parts == 4;
+}
+
+// The formats whose rules are simple enough to be checked; all others pass.
+bool HasFormat(absl::string_view format, const std::string& text) {
+  absl::Time time;
+  if (format == "date-time") return absl::ParseTime(absl::RFC3339_full, text, &time, nullptr);
+  if (format == "date") return absl::ParseTime("%E4Y-%m-%d", text, &time, nullptr);
+  if (format == "ipv4") return IsAddress(text);
+  if (format == "byte") {
+    std::string bytes;
+    return absl::Base64Unescape(text, &bytes);
+  }
+  return true;
 }
 
 bool HasType(const Value& value, absl::string_view type) {
@@ -61,11 +89,13 @@ class Validator {
         return;
       }
     } else if (!node.type.empty() && !HasType(value, node.type)) {
-      if (node.type == "integer" && node.format == "int32" && value.is_number()) {
-        NoInt32(path);
+      if (node.type == "integer" && value.is_number() &&
+          (node.format == "int32" || node.format == "int64")) {
+        NoInteger(path, node.format);
       } else {
         Type(path, value, node.type);
       }
+      if (node.enumeration.has_value()) Enumeration(node, value, path);
       return;
     }
     if (value.is_object()) Object(node, value, old, path);
@@ -96,11 +126,12 @@ class Validator {
   }
 
   // A number with a fraction.
-  void NoInt32(const std::string& path) {
-    errors_.TypeInvalid(path, Value("float64"), In(path, "must be of type int32: \"float64\""));
+  void NoInteger(const std::string& path, const std::string& format) {
+    errors_.TypeInvalid(path, Value("float64"),
+                        In(path, absl::StrCat("must be of type ", format, ": \"float64\"")));
     errors_.Invalid(
         "<nil>", Value(""),
-        absl::StrCat("Checked value must be of type integer with format int32 in ", path));
+        absl::StrCat("Checked value must be of type integer with format ", format, " in ", path));
   }
 
   void Object(const SchemaNode& node, const Value& value, const Value* old,
@@ -133,7 +164,8 @@ class Validator {
       errors_.TooMany(path, static_cast<int>(count), static_cast<int>(node.max_items));
     }
     if (node.min_items >= 0 && count < node.min_items) {
-      Bad(path, value, absl::StrCat("should have at least ", node.min_items, " items"));
+      Bad(path, Value(static_cast<long long>(count)),
+          absl::StrCat("should have at least ", node.min_items, " items"));
     }
     if (node.unique_items) {
       for (size_t i = 0; i < value.size(); ++i) {
@@ -170,19 +202,18 @@ class Validator {
 
   void String(const SchemaNode& node, const Value& value, const std::string& path) {
     const int64_t length = Characters(value.as_string());
+    // The first thing wrong is reported alone.
     if (node.max_length >= 0 && length > node.max_length) {
       errors_.TooLong(path, static_cast<int>(node.max_length));
-    }
-    if (node.min_length >= 0 && length < node.min_length) {
+    } else if (node.min_length >= 0 && length < node.min_length) {
       Bad(path, value, absl::StrCat("should be at least ", node.min_length, " chars long"));
-    }
-    if (node.pattern.has_value() && !node.pattern->Matches(value.as_string())) {
+    } else if (node.pattern.has_value() && !node.pattern->Matches(value.as_string())) {
       Bad(path, value, absl::StrCat("should match '", node.pattern_text, "'"));
     }
-    absl::Time time;
-    if (node.format == "date-time" &&
-        !absl::ParseTime(absl::RFC3339_full, value.as_string(), &time, nullptr)) {
-      Bad(path, value, absl::StrCat("must be of type date-time: ", apis::json::Dump(value)));
+    if (!HasFormat(node.format, value.as_string())) {
+      errors_.TypeInvalid(
+          path, value,
+          In(path, absl::StrCat("must be of type ", node.format, ": ", apis::json::Dump(value))));
     }
   }
 
@@ -223,6 +254,11 @@ class Validator {
     errors_.NotSupported(path, value, texts);
   }
 
+  // What is wrong with a value as a whole belongs to no field.
+  void Composite(const std::string& path, absl::string_view text) {
+    errors_.Invalid("<nil>", Value(""), absl::StrCat("\"", path, "\" ", text));
+  }
+
   static bool Fits(const SchemaNode& node, const Value& value) {
     FieldErrors scratch;
     Validator(scratch).Check(node, value, nullptr, "x");
@@ -232,19 +268,23 @@ class Validator {
   void Combined(const SchemaNode& node, const Value& value, const std::string& path) {
     const auto fits = [&](const NodePtr& n) { return Fits(*n, value); };
     if (!std::all_of(node.all_of.begin(), node.all_of.end(), fits)) {
-      errors_.Invalid(path, Value(""),
-                      absl::StrCat(path, " must validate all the schemas (allOf)"));
+      Composite(path, "must validate all the schemas (allOf)");
     }
     if (!node.any_of.empty() && std::none_of(node.any_of.begin(), node.any_of.end(), fits)) {
-      errors_.Invalid(path, Value(""),
-                      absl::StrCat(path, " must validate at least one schema (anyOf)"));
+      Composite(path, "must validate at least one schema (anyOf)");
     }
-    if (!node.one_of.empty() && std::count_if(node.one_of.begin(), node.one_of.end(), fits) != 1) {
-      errors_.Invalid(path, Value(""),
-                      absl::StrCat(path, " must validate one and only one schema (oneOf)"));
+    if (!node.one_of.empty()) {
+      const auto count = std::count_if(node.one_of.begin(), node.one_of.end(), fits);
+      constexpr absl::string_view kOneOf = "must validate one and only one schema (oneOf). Found ";
+      if (count == 0) {
+        Composite(path, absl::StrCat(kOneOf, "none valid"));
+        Check(*node.one_of[0], value, nullptr, path);
+      } else if (count > 1) {
+        Composite(path, absl::StrCat(kOneOf, count, " valid alternatives"));
+      }
     }
     if (node.negated != nullptr && fits(node.negated)) {
-      errors_.Invalid(path, Value(""), absl::StrCat(path, " must not validate the schema (not)"));
+      Composite(path, "must not validate the schema (not)");
     }
   }
 

@@ -15,6 +15,10 @@ using apis::json::Value;
 constexpr int64_t kHighestUserPriority = 1000000000;
 
 void NodeDefaults(Value& node) {
+  if (Value* spec = node.Find("spec");
+      spec != nullptr && !spec->GetString("podCIDR").empty() && spec->At("podCIDRs").size() == 0) {
+    spec->Set("podCIDRs", Value::MakeArray({spec->At("podCIDR")}));
+  }
   Value* status = node.Find("status");
   if (status == nullptr || !status->At("capacity").is_object()) return;
   if (!status->Has("allocatable")) status->Set("allocatable", status->At("capacity"));
@@ -38,7 +42,14 @@ void NodeValidate(const Value& node, FieldErrors& errors) {
   ValidateTaints(node.At("spec").At("taints"), "metadata.taints", errors);
 }
 
-void NodeValidateUpdate(const Value& node, const Value&, FieldErrors& errors) {
+void NodeValidateUpdate(const Value& node, const Value& old, FieldErrors& errors) {
+  for (const auto& [name, field] :
+       {std::pair("podCIDR", "podCIDRs"), std::pair("providerID", "providerID")}) {
+    const absl::string_view before = old.At("spec").GetString(name);
+    if (before.empty() || before == node.At("spec").GetString(name)) continue;
+    errors.Forbidden(Child("spec", field), absl::StrCat("node updates may not change ", name,
+                                                        " except from \"\" to valid"));
+  }
   // Real servers look at the taints twice.
   ValidateTaints(node.At("spec").At("taints"), "metadata.taints", errors);
 }
@@ -122,6 +133,12 @@ void DefinitionUpdate(const Value& crd, const Value& old, FieldErrors& errors) {
       errors.Invalid(Child("spec", name), crd.At("spec").At(name), "field is immutable");
     }
   }
+  for (const char* name : {"kind", "plural"}) {
+    const Value& now = crd.At("spec").At("names").At(name);
+    if (now != old.At("spec").At("names").At(name)) {
+      errors.Invalid(Child("spec.names", name), now, "field is immutable");
+    }
+  }
 }
 
 }  // namespace
@@ -142,6 +159,14 @@ Strategy NamespaceStrategy() {
   s.set_defaults = NamespaceDefaults;
   s.prepare_create = NamespacePrepare;
   s.prepare_update = NamespaceUpdate;
+  s.validate_status = [](const Value& ns, const Value&, FieldErrors& errors) {
+    const Value& phase = ns.At("status").At("phase");
+    const bool ends = ns.At("metadata").Has("deletionTimestamp");
+    if (phase == Value(ends ? "Terminating" : "Active")) return;
+    errors.Invalid("status.Phase", phase,
+                   ends ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+                        : "may only be 'Active' if `deletionTimestamp` is empty");
+  };
   return s;
 }
 

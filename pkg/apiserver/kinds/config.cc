@@ -5,19 +5,29 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "pkg/apiserver/kinds/all.h"
+#include "pkg/apiserver/kinds/checks.h"
+#include "pkg/apiserver/patch/patch.h"
+#include "pkg/apiserver/validation/metadata.h"
 #include "pkg/apiserver/validation/names.h"
 
-// Services, events, leases, config maps, secrets, storage.
+// Services, events, leases, config maps, secrets.
 namespace hekla::apiserver::kinds {
 namespace {
 
 using apis::json::Member;
 using apis::json::Value;
 
+constexpr size_t kMaxDataBytes = 1 << 20;  // of a config map
+constexpr size_t kMaxEventText = 128;
 constexpr size_t kMaxNoteBytes = 1024;  // of an event
 
 void Default(Value& object, absl::string_view name, Value value) {
   if (!object.Has(name)) object.Set(name, std::move(value));
+}
+
+void CheckAddress(const Value& address, const std::string& path, FieldErrors& errors) {
+  if (IsIpAddress(address.as_string())) return;
+  errors.Invalid(path, address, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
 }
 
 void ServiceDefaults(Value& service) {
@@ -40,6 +50,12 @@ void ServiceDefaults(Value& service) {
   }
   if (type == "LoadBalancer") Default(spec, "allocateLoadBalancerNodePorts", true);
   if (type != "ExternalName") Default(spec, "internalTrafficPolicy", "Cluster");
+  if (spec.GetString("sessionAffinity") == "ClientIP") {
+    constexpr int kThreeHours = 10800;
+    Value& timeout = spec.Ensure({"sessionAffinityConfig", "clientIP"});
+    if (timeout.is_null()) timeout = Value::MakeObject();
+    Default(timeout, "timeoutSeconds", kThreeHours);
+  }
 }
 
 void ServicePrepare(Value& service, const WriteContext&) {
@@ -75,9 +91,29 @@ void ServiceValidate(const Value& service, FieldErrors& errors) {
   if (std::find(types.begin(), types.end(), type) == types.end()) {
     errors.NotSupported("spec.type", Value(type), types);
   }
-  if (type == "ExternalName" && spec.GetString("externalName").empty()) {
-    errors.Required("spec.externalName");
+  if (type == "ExternalName") {
+    const absl::string_view external = spec.GetString("externalName");
+    if (external.empty()) errors.Required("spec.externalName");
+    if (!external.empty()) {
+      InvalidEach("spec.externalName", Value(external), validation::DnsSubdomainProblems(external),
+                  errors);
+    }
   }
+  const absl::string_view address = spec.GetString("clusterIP");
+  if (address == "None" && (type == "LoadBalancer" || type == "NodePort")) {
+    errors.Invalid("spec.clusterIPs[0]", Value("None"),
+                   absl::StrCat("may not be set to 'None' for ", type, " services"));
+  }
+  if (!address.empty() && address != "None") {
+    CheckAddress(Value(address), "spec.clusterIPs[0]", errors);
+  }
+  CheckSupported(spec, "sessionAffinity", "spec", {"ClientIP", "None"}, errors);
+  validation::ValidateLabels(spec.At("selector"), "spec.selector", errors);
+  const Value& external = spec.At("externalIPs");
+  for (size_t i = 0; external.is_array() && i < external.size(); ++i) {
+    CheckAddress(external.as_array()[i], Index("spec.externalIPs", i), errors);
+  }
+  CheckSupportedIfGiven(spec, "internalTrafficPolicy", "spec", {"Cluster", "Local"}, errors);
   std::vector<std::string> names;
   for (size_t i = 0; ports.is_array() && i < ports.size(); ++i) {
     const Value& port = ports.as_array()[i];
@@ -99,9 +135,10 @@ void ServiceValidate(const Value& service, FieldErrors& errors) {
       errors.Invalid(Child(path, "port"), port.At("port"),
                      "must be between 1 and 65535, inclusive");
     }
-    const Value& target = port.At("targetPort");
-    if (target.is_int() && (target.as_int() < 1 || target.as_int() > 65535)) {
-      errors.Invalid(Child(path, "targetPort"), target, "must be between 1 and 65535, inclusive");
+    CheckSupported(port, "protocol", path, {"SCTP", "TCP", "UDP"}, errors);
+    CheckPort(port.At("targetPort"), Child(path, "targetPort"), errors);
+    if (type == "ClusterIP" && port.GetInt("nodePort") != 0) {
+      errors.Forbidden(Child(path, "nodePort"), "may not be used when `type` is 'ClusterIP'");
     }
   }
 }
@@ -116,6 +153,33 @@ void ServiceValidateUpdate(const Value& service, const Value& old, FieldErrors& 
   }
 }
 
+// What events of the new form must have; `controller` is how its field is called there.
+void CheckStrictEvent(const Value& event, absl::string_view controller, FieldErrors& errors) {
+  const absl::string_view component = event.GetString("reportingComponent");
+  if (component.empty()) errors.Required(controller);
+  for (const std::string& p : validation::QualifiedNameProblems(component)) {
+    errors.Invalid(controller, Value(component), p);
+  }
+  const auto text = [&](const char* name, bool limited) {
+    if (event.GetString(name).empty()) errors.Required(name);
+    if (limited && event.GetString(name).size() > kMaxEventText) {
+      errors.Invalid(name, Value(""),
+                     absl::StrCat("can have at most ", kMaxEventText, " characters"));
+    }
+  };
+  text("reportingInstance", true);
+  text("action", true);
+  text("reason", true);
+  if (event.GetString("message").size() > kMaxNoteBytes) {
+    errors.Invalid("message", Value(""),
+                   absl::StrCat("can have at most ", kMaxNoteBytes, " characters"));
+  }
+  const absl::string_view type = event.GetString("type");
+  if (type != "Normal" && type != "Warning") {
+    errors.Invalid("type", Value(""), absl::StrCat("has invalid value: ", type));
+  }
+}
+
 void EventValidate(const Value& event, FieldErrors& errors) {
   const absl::string_view ns = event.At("metadata").GetString("namespace");
   const Value& involved = event.At("involvedObject");
@@ -125,22 +189,43 @@ void EventValidate(const Value& event, FieldErrors& errors) {
   if (!matches && (!target.empty() || !strict)) {
     errors.Invalid("involvedObject.namespace", Value(target), "does not match event.namespace");
   }
-  if (!strict) return;
-  if (event.GetString("reportingComponent").empty()) errors.Required("reportingController");
-  for (const std::string& p :
-       validation::QualifiedNameProblems(event.GetString("reportingComponent"))) {
-    errors.Invalid("reportingController", event.At("reportingComponent"), p);
+  if (strict) CheckStrictEvent(event, "reportingComponent", errors);
+}
+
+void NewEventValidate(const Value& event, FieldErrors& errors) {
+  const absl::string_view ns = event.At("metadata").GetString("namespace");
+  const absl::string_view target = event.At("involvedObject").GetString("namespace");
+  const bool old_form = event.Has("firstTimestamp") && !event.At("eventTime").is_string();
+  if (old_form) return;
+  if (target.empty() && ns != "default" && !ns.empty()) {
+    errors.Invalid("involvedObject.namespace", Value(""), "does not match event.namespace");
   }
-  if (event.GetString("reportingInstance").empty()) errors.Required("reportingInstance");
-  if (event.GetString("action").empty()) errors.Required("action");
-  if (event.GetString("reason").empty()) errors.Required("reason");
-  if (event.GetString("message").size() > kMaxNoteBytes) {
-    errors.Invalid("message", Value(""),
-                   absl::StrCat("can have at most ", kMaxNoteBytes, " characters"));
+  if (!event.At("eventTime").is_string()) errors.Required("eventTime");
+  if (const Value* series = event.Find("series"); series != nullptr && series->is_object()) {
+    if (series->GetInt("count") < 2) {
+      errors.Invalid("series.count", Value(""), "should be at least 2");
+    }
+    if (!series->At("lastObservedTime").is_string()) errors.Required("series.lastObservedTime");
   }
-  const absl::string_view type = event.GetString("type");
-  if (type != "Normal" && type != "Warning") {
-    errors.Invalid("type", Value(""), absl::StrCat("has invalid value: ", type));
+  CheckStrictEvent(event, "reportingController", errors);
+  for (const char* name : {"firstTimestamp", "lastTimestamp"}) {
+    if (event.At(name).is_string()) errors.Invalid(name, Value(""), "needs to be unset");
+  }
+  if (event.GetInt("count") != 0) errors.Invalid("count", Value(""), "needs to be unset");
+  const Value& source = event.At("source");
+  if (!source.GetString("component").empty() || !source.GetString("host").empty()) {
+    errors.Invalid("source", Value(""), "needs to be unset");
+  }
+}
+
+// Of an event of the new form only the series changes.
+void NewEventUpdate(const Value& event, const Value& old, FieldErrors& errors) {
+  if (!old.At("eventTime").is_string()) return;
+  for (const char* name : {"involvedObject", "reason", "message", "type", "eventTime", "action",
+                           "related", "reportingComponent", "reportingInstance"}) {
+    if (event.At(name) != old.At(name)) {
+      errors.Invalid(name, event.At(name), "field is immutable");
+    }
   }
 }
 
@@ -159,21 +244,33 @@ void LeaseValidate(const Value& lease, FieldErrors& errors) {
 void ValidateKeys(const Value& data, const std::string& path, FieldErrors& errors) {
   if (!data.is_object()) return;
   for (const Member& m : data.as_object()) {
-    const bool good = !m.key.empty() && std::all_of(m.key.begin(), m.key.end(), [](char c) {
-      return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
-    });
-    if (!good) {
-      errors.Invalid(Key(path, m.key), Value(m.key),
-                     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
-                     "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation "
-                     "is '[-._a-zA-Z0-9]+')");
-    }
+    InvalidEach(Key(path, m.key), Value(m.key), ConfigKeyProblems(m.key), errors);
   }
 }
 
+size_t BytesOf(const Value& texts) {
+  size_t bytes = 0;
+  if (!texts.is_object()) return bytes;
+  for (const Member& m : texts.as_object()) {
+    if (m.value.is_string()) bytes += m.value.as_string().size();
+  }
+  return bytes;
+}
+
 void ConfigMapValidate(const Value& object, FieldErrors& errors) {
+  const Value& binary = object.At("binaryData");
+  if (const Value& data = object.At("data"); data.is_object()) {
+    for (const Member& m : data.as_object()) {
+      if (binary.Has(m.key)) {
+        errors.Invalid(Key("data", m.key), Value(m.key), "duplicate of key present in binaryData");
+      }
+    }
+  }
   ValidateKeys(object.At("data"), "data", errors);
-  ValidateKeys(object.At("binaryData"), "binaryData", errors);
+  ValidateKeys(binary, "binaryData", errors);
+  if (BytesOf(object.At("data")) + BytesOf(binary) / 4 * 3 > kMaxDataBytes) {
+    errors.TooLong("", static_cast<int>(kMaxDataBytes));
+  }
 }
 
 void ImmutableData(const Value& object, const Value& old, FieldErrors& errors) {
@@ -202,7 +299,42 @@ void SecretDefaults(Value& secret) {
 }
 
 void SecretValidate(const Value& secret, FieldErrors& errors) {
-  ValidateKeys(secret.At("data"), "data", errors);
+  const Value& data = secret.At("data");
+  ValidateKeys(data, "data", errors);
+  const absl::string_view type = secret.GetString("type");
+  const auto needs = [&](absl::string_view key) {
+    if (!data.Has(key)) errors.Required(Key("data", key));
+  };
+  const auto needs_json = [&](absl::string_view key) {
+    needs(key);
+    std::string text;
+    if (!data.Has(key) || !absl::Base64Unescape(data.GetString(key), &text)) return;
+    if (!apis::json::Parse(text).ok()) {
+      errors.Invalid(Key("data", key), Value("<secret contents redacted>"),
+                     patch::GoSyntaxError(text));
+    }
+  };
+  if (type == "kubernetes.io/service-account-token") {
+    const Value& annotations = secret.At("metadata").At("annotations");
+    constexpr char kAccount[] = "kubernetes.io/service-account.name";
+    if (annotations.GetString(kAccount).empty()) {
+      errors.Required(Key("metadata.annotations", kAccount));
+    }
+  } else if (type == "kubernetes.io/dockercfg") {
+    needs_json(".dockercfg");
+  } else if (type == "kubernetes.io/dockerconfigjson") {
+    needs_json(".dockerconfigjson");
+  } else if (type == "kubernetes.io/basic-auth") {
+    if (!data.Has("username") && !data.Has("password")) {
+      needs("username");
+      needs("password");
+    }
+  } else if (type == "kubernetes.io/ssh-auth") {
+    needs("ssh-privatekey");
+  } else if (type == "kubernetes.io/tls") {
+    needs("tls.crt");
+    needs("tls.key");
+  }
 }
 
 void SecretUpdate(const Value& secret, const Value& old, FieldErrors& errors) {
@@ -210,26 +342,6 @@ void SecretUpdate(const Value& secret, const Value& old, FieldErrors& errors) {
     errors.Invalid("type", secret.At("type"), "field is immutable");
   }
   ImmutableData(secret, old, errors);
-}
-
-void ClaimDefaults(Value& claim) {
-  Value& spec = claim["spec"];
-  if (!spec.is_object()) spec = Value::MakeObject();
-  Default(spec, "volumeMode", "Filesystem");
-}
-
-void ClaimPrepare(Value& claim, const WriteContext&) {
-  claim.Set("status", Value::MakeObject({{"phase", "Pending"}}));
-}
-
-void ClaimValidate(const Value& claim, FieldErrors& errors) {
-  const Value& spec = claim.At("spec");
-  if (spec.At("accessModes").size() == 0) {
-    errors.Required("spec.accessModes", "at least 1 access mode is required");
-  }
-  if (!spec.At("resources").At("requests").Has("storage")) {
-    errors.Required("spec.resources[storage]");
-  }
 }
 
 void PolicyRuleDefaults(Value* rules) {
@@ -250,48 +362,6 @@ void PolicyDefaults(Value& policy) {
   Value types = Value::MakeArray({Value("Ingress")});
   if (spec.At("egress").size() > 0) types.Append("Egress");
   spec.Set("policyTypes", std::move(types));
-}
-
-void VolumeDefaults(Value& volume) {
-  Value& spec = volume["spec"];
-  if (!spec.is_object()) spec = Value::MakeObject();
-  Default(spec, "persistentVolumeReclaimPolicy", "Retain");
-  Default(spec, "volumeMode", "Filesystem");
-  if (Value* path = spec.Find("hostPath"); path != nullptr && path->is_object()) {
-    Default(*path, "type", "");
-  }
-}
-
-void VolumePrepare(Value& volume, const WriteContext& context) {
-  volume.Set("status", Value::MakeObject({{"phase", "Pending"},
-                                          {"lastPhaseTransitionTime", TimeText(context.now)}}));
-}
-
-void VolumeValidate(const Value& volume, FieldErrors& errors) {
-  const Value& spec = volume.At("spec");
-  if (spec.At("accessModes").size() == 0) errors.Required("spec.accessModes");
-  if (spec.At("capacity").size() == 0) errors.Required("spec.capacity");
-}
-
-void StorageClassDefaults(Value& object) {
-  Default(object, "reclaimPolicy", "Delete");
-  Default(object, "volumeBindingMode", "Immediate");
-}
-
-void StorageClassValidate(const Value& object, FieldErrors& errors) {
-  if (object.GetString("provisioner").empty()) errors.Required("provisioner");
-}
-
-void CsiDriverDefaults(Value& driver) {
-  Value& spec = driver["spec"];
-  if (!spec.is_object()) spec = Value::MakeObject();
-  Default(spec, "attachRequired", true);
-  Default(spec, "podInfoOnMount", false);
-  Default(spec, "volumeLifecycleModes", Value::MakeArray({Value("Persistent")}));
-  Default(spec, "storageCapacity", false);
-  Default(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
-  Default(spec, "requiresRepublish", false);
-  Default(spec, "seLinuxMount", false);
 }
 
 }  // namespace
@@ -316,6 +386,13 @@ Strategy EventStrategy() {
   return s;
 }
 
+Strategy NewEventStrategy() {
+  Strategy s;
+  s.validate = NewEventValidate;
+  s.validate_update = NewEventUpdate;
+  return s;
+}
+
 Strategy LeaseStrategy() {
   Strategy s;
   s.validate = LeaseValidate;
@@ -337,38 +414,9 @@ Strategy SecretStrategy() {
   return s;
 }
 
-Strategy ClaimStrategy() {
-  Strategy s;
-  s.set_defaults = ClaimDefaults;
-  s.prepare_create = ClaimPrepare;
-  s.validate = ClaimValidate;
-  return s;
-}
-
 Strategy NetworkPolicyStrategy() {
   Strategy s;
   s.set_defaults = PolicyDefaults;
-  return s;
-}
-
-Strategy VolumeStrategy() {
-  Strategy s;
-  s.set_defaults = VolumeDefaults;
-  s.prepare_create = VolumePrepare;
-  s.validate = VolumeValidate;
-  return s;
-}
-
-Strategy StorageClassStrategy() {
-  Strategy s;
-  s.set_defaults = StorageClassDefaults;
-  s.validate = StorageClassValidate;
-  return s;
-}
-
-Strategy CsiDriverStrategy() {
-  Strategy s;
-  s.set_defaults = CsiDriverDefaults;
   return s;
 }
 

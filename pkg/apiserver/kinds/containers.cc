@@ -3,7 +3,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "pkg/apis/meta/quantity.h"
+#include "pkg/apiserver/kinds/checks.h"
+#include "pkg/apiserver/kinds/pod_parts.h"
 #include "pkg/apiserver/kinds/pod_spec.h"
 #include "pkg/apiserver/validation/names.h"
 
@@ -13,11 +16,6 @@ namespace {
 using apis::json::Member;
 using apis::json::Value;
 using apis::meta::Quantity;
-
-void InvalidEach(const std::string& path, const Value& value,
-                 const std::vector<std::string>& problems, FieldErrors& errors) {
-  for (const std::string& p : problems) errors.Invalid(path, value, p);
-}
 
 bool IsHugePages(absl::string_view name) { return absl::StartsWith(name, "hugepages-"); }
 
@@ -33,7 +31,9 @@ bool IsStandard(absl::string_view name) {
 void ValidateResourceName(absl::string_view name, const std::string& path, FieldErrors& errors) {
   InvalidEach(path, Value(name), validation::QualifiedNameProblems(name), errors);
   if (!absl::StrContains(name, "/") && !IsStandard(name)) {
-    errors.Invalid(path, Value(name), "must be a standard resource type or fully qualified");
+    if (name != "storage" && name != "pods") {
+      errors.Invalid(path, Value(name), "must be a standard resource type or fully qualified");
+    }
     errors.Invalid(path, Value(name), "must be a standard resource for containers");
   }
 }
@@ -50,6 +50,8 @@ void ValidateQuantity(absl::string_view name, const Value& value, const std::str
     errors.Invalid(path, value, "must be an integer");
   }
 }
+
+}  // namespace
 
 void ValidateResources(const Value& resources, const std::string& path, FieldErrors& errors) {
   const Value& limits = resources.At("limits");
@@ -91,6 +93,8 @@ void ValidateResources(const Value& resources, const std::string& path, FieldErr
   }
 }
 
+namespace {
+
 void ValidatePorts(const Value& ports, const std::string& path, FieldErrors& errors) {
   if (!ports.is_array()) return;
   std::set<std::string> names;
@@ -100,10 +104,11 @@ void ValidatePorts(const Value& ports, const std::string& path, FieldErrors& err
     const std::string here = Index(path, i);
     const std::string name(port.GetString("name"));
     if (!name.empty()) {
-      if (name.size() > 15) {
-        errors.Invalid(Child(here, "name"), Value(name), "must be no more than 15 characters");
+      const std::vector<std::string> problems = PortNameProblems(name);
+      InvalidEach(Child(here, "name"), Value(name), problems, errors);
+      if (problems.empty() && !names.insert(name).second) {
+        errors.Duplicate(Child(here, "name"), Value(name));
       }
-      if (!names.insert(name).second) errors.Duplicate(Child(here, "name"), Value(name));
     }
     for (const char* field : {"containerPort", "hostPort"}) {
       const int64_t number = port.GetInt(field);
@@ -111,8 +116,7 @@ void ValidatePorts(const Value& ports, const std::string& path, FieldErrors& err
       if (number == 0 && required) {
         errors.Required(Child(here, field));
       } else if (number < 0 || number > 65535) {
-        errors.Invalid(Child(here, field), port.At(field),
-                       "must be between 1 and 65535, inclusive");
+        errors.Invalid(Child(here, field), port.At(field), kPortRange);
       }
     }
     const absl::string_view protocol = port.GetString("protocol");
@@ -124,23 +128,17 @@ void ValidatePorts(const Value& ports, const std::string& path, FieldErrors& err
   }
 }
 
-void ValidateEnv(const Value& env, const std::string& path, FieldErrors& errors) {
-  if (!env.is_array()) return;
-  for (size_t i = 0; i < env.size(); ++i) {
-    const absl::string_view name = env.as_array()[i].GetString("name");
-    const std::string here = Child(Index(path, i), "name");
-    if (name.empty()) {
-      errors.Required(here);
-    } else if (absl::StrContains(name, "=") ||
-               !std::all_of(name.begin(), name.end(), [](char c) { return c > 31 && c < 127; })) {
-      errors.Invalid(here, Value(name),
-                     "a valid environment variable name must consist only of printable ASCII "
-                     "characters other than '='");
-    }
+void CheckPropagation(const Value& mount, bool privileged, const std::string& path,
+                      FieldErrors& errors) {
+  CheckSupportedIfGiven(mount, "mountPropagation", path,
+                        {"Bidirectional", "HostToContainer", "None"}, errors);
+  if (mount.GetString("mountPropagation") == "Bidirectional" && !privileged) {
+    errors.Forbidden(Child(path, "mountPropagation"),
+                     "Bidirectional mount propagation is available only to privileged containers");
   }
 }
 
-void ValidateMounts(const Value& mounts, const std::set<std::string>& volumes,
+void ValidateMounts(const Value& mounts, const std::set<std::string>& volumes, bool privileged,
                     const std::string& path, FieldErrors& errors) {
   if (!mounts.is_array()) return;
   std::set<std::string> points;
@@ -148,28 +146,57 @@ void ValidateMounts(const Value& mounts, const std::set<std::string>& volumes,
     const Value& mount = mounts.as_array()[i];
     const std::string here = Index(path, i);
     const std::string name(mount.GetString("name"));
-    if (name.empty()) {
-      errors.Required(Child(here, "name"));
-    } else if (!volumes.contains(name)) {
-      errors.NotFound(Child(here, "name"), Value(name));
-    }
+    if (name.empty()) errors.Required(Child(here, "name"));
+    if (!volumes.contains(name)) errors.NotFound(Child(here, "name"), Value(name));
     const std::string point(mount.GetString("mountPath"));
-    if (point.empty()) {
-      errors.Required(Child(here, "mountPath"));
-    } else if (!points.insert(point).second) {
+    if (point.empty()) errors.Required(Child(here, "mountPath"));
+    if (!points.insert(point).second) {
       errors.Invalid(Child(here, "mountPath"), Value(point), "must be unique");
+    }
+    const Value& sub_path = mount.At("subPath");
+    if (sub_path.is_string()) CheckDescendingPath(sub_path, Child(here, "subPath"), errors);
+    if (const absl::string_view expression = mount.GetString("subPathExpr"); !expression.empty()) {
+      if (sub_path.is_string()) {
+        errors.Invalid(Child(here, "subPathExpr"), Value(expression),
+                       "subPathExpr and subPath are mutually exclusive");
+      }
+      CheckDescendingPath(Value(expression), Child(here, "subPathExpr"), errors);
+    }
+    CheckPropagation(mount, privileged, here, errors);
+  }
+}
+
+// What is known about the pod while its containers are looked at.
+struct PodFacts {
+  std::set<std::string> volumes;
+  std::set<std::string> claims;
+  int64_t grace_seconds = 0;
+};
+
+void ValidateClaimsOf(const Value& resources, const PodFacts& pod, const std::string& path,
+                      FieldErrors& errors) {
+  const Value& claims = resources.At("claims");
+  for (size_t i = 0; claims.is_array() && i < claims.size(); ++i) {
+    const Value& name = claims.as_array()[i].At("name");
+    const std::string here = Index(Child(path, "claims"), i);
+    if (!name.is_string() || name.as_string().empty()) {
+      errors.Required(Child(here, "name"));
+    } else if (!pod.claims.contains(name.as_string())) {
+      errors.Add({"FieldValueNotFound", here,
+                  absl::StrCat("Not found: ", apis::json::Dump(name),
+                               ": must be one of the names in pod.spec.resourceClaims which is ",
+                               pod.claims.empty() ? "empty" : absl::StrJoin(pod.claims, ", "))});
     }
   }
 }
 
-void ValidateContainer(const Value& container, const std::set<std::string>& volumes,
-                       std::set<std::string>& names, const std::string& path, FieldErrors& errors) {
+void ValidateContainer(const Value& container, const PodFacts& pod, const std::string& path,
+                       FieldErrors& errors) {
   const std::string name(container.GetString("name"));
   if (name.empty()) {
     errors.Required(Child(path, "name"));
   } else {
     InvalidEach(Child(path, "name"), Value(name), validation::DnsLabelProblems(name), errors);
-    if (!names.insert(name).second) errors.Duplicate(Child(path, "name"), Value(name));
   }
   const absl::string_view image = container.GetString("image");
   if (image.empty()) {
@@ -178,50 +205,94 @@ void ValidateContainer(const Value& container, const std::set<std::string>& volu
     errors.Invalid(Child(path, "image"), Value(image),
                    "must not have leading or trailing whitespace");
   }
+  CheckSupportedIfGiven(container, "terminationMessagePolicy", path,
+                        {"FallbackToLogsOnError", "File"}, errors);
   ValidatePorts(container.At("ports"), Child(path, "ports"), errors);
-  ValidateEnv(container.At("env"), Child(path, "env"), errors);
-  ValidateMounts(container.At("volumeMounts"), volumes, Child(path, "volumeMounts"), errors);
-  const std::vector<std::string> policies = {"Always", "IfNotPresent", "Never"};
-  const absl::string_view policy = container.GetString("imagePullPolicy");
-  if (std::find(policies.begin(), policies.end(), policy) == policies.end()) {
-    errors.NotSupported(Child(path, "imagePullPolicy"), Value(policy), policies);
-  }
+  ValidateEnv(container, path, errors);
+  const bool privileged = container.At("securityContext").GetBool("privileged");
+  ValidateMounts(container.At("volumeMounts"), pod.volumes, privileged, Child(path, "volumeMounts"),
+                 errors);
+  CheckSupported(container, "imagePullPolicy", path, {"Always", "IfNotPresent", "Never"}, errors);
   ValidateResources(container.At("resources"), Child(path, "resources"), errors);
+  ValidateClaimsOf(container.At("resources"), pod, Child(path, "resources"), errors);
+  ValidateContainerSecurity(container.At("securityContext"), Child(path, "securityContext"),
+                            errors);
 }
 
-std::set<std::string> ValidateVolumes(const Value& volumes, const std::string& path,
-                                      FieldErrors& errors) {
+// What runs to its end before the others start has no probes.
+void ValidateInitContainer(const Value& container, const PodFacts& pod, const std::string& path,
+                           FieldErrors& errors) {
+  if (container.GetString("restartPolicy") == "Always") {
+    ValidateHooks(container, path, pod.grace_seconds, errors);
+    return;
+  }
+  for (const char* hook : {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"}) {
+    if (container.Has(hook)) {
+      errors.Forbidden(Child(path, hook),
+                       "may not be set for init containers without restartPolicy=Always");
+    }
+  }
+}
+
+}  // namespace
+
+std::set<std::string> ValidatePodClaims(const Value& claims, const std::string& path,
+                                        FieldErrors& errors) {
   std::set<std::string> names;
-  if (!volumes.is_array()) return names;
-  for (size_t i = 0; i < volumes.size(); ++i) {
-    const Value& volume = volumes.as_array()[i];
+  for (size_t i = 0; claims.is_array() && i < claims.size(); ++i) {
+    const Value& claim = claims.as_array()[i];
     const std::string here = Index(path, i);
-    const std::string name(volume.GetString("name"));
+    const std::string name(claim.GetString("name"));
     if (name.empty()) {
       errors.Required(Child(here, "name"));
+    } else if (!names.insert(name).second) {
+      errors.Duplicate(Child(here, "name"), Value(name));
     } else {
       InvalidEach(Child(here, "name"), Value(name), validation::DnsLabelProblems(name), errors);
-      if (!names.insert(name).second) errors.Duplicate(Child(here, "name"), Value(name));
     }
-    if (volume.size() > 2) {
-      errors.Forbidden(here, "may not specify more than 1 volume type");
+    const bool by_name = claim.Has("resourceClaimName");
+    const bool by_template = claim.Has("resourceClaimTemplateName");
+    if (by_name && by_template) {
+      errors.Invalid(here, claim,
+                     "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be "
+                     "specified");
+    } else if (!by_name && !by_template) {
+      errors.Invalid(here, claim,
+                     "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`");
+    }
+    for (const char* field : {"resourceClaimName", "resourceClaimTemplateName"}) {
+      if (const Value* given = claim.Find(field)) {
+        InvalidEach(Child(here, field), *given,
+                    validation::DnsSubdomainProblems(claim.GetString(field)), errors);
+      }
     }
   }
   return names;
 }
 
-}  // namespace
-
 void ValidateContainers(const Value& spec, const std::string& path, FieldErrors& errors) {
-  const std::set<std::string> volumes =
-      ValidateVolumes(spec.At("volumes"), Child(path, "volumes"), errors);
+  PodFacts pod;
+  pod.volumes = ValidateVolumes(spec.At("volumes"), Child(path, "volumes"), errors);
+  pod.claims = ValidatePodClaims(spec.At("resourceClaims"), Child(path, "resourceClaims"), errors);
+  pod.grace_seconds = spec.GetInt("terminationGracePeriodSeconds");
   std::set<std::string> names;
   const Value& containers = spec.At("containers");
   if (containers.size() == 0) errors.Required(Child(path, "containers"));
   for (const char* list : {"containers", "initContainers"}) {
     const Value& items = spec.At(list);
     for (size_t i = 0; items.is_array() && i < items.size(); ++i) {
-      ValidateContainer(items.as_array()[i], volumes, names, Index(Child(path, list), i), errors);
+      const Value& container = items.as_array()[i];
+      const std::string here = Index(Child(path, list), i);
+      ValidateContainer(container, pod, here, errors);
+      const std::string name(container.GetString("name"));
+      if (!names.insert(name).second && !name.empty()) {
+        errors.Duplicate(Child(here, "name"), Value(name));
+      }
+      if (list == absl::string_view("initContainers")) {
+        ValidateInitContainer(container, pod, here, errors);
+      } else {
+        ValidateHooks(container, here, pod.grace_seconds, errors);
+      }
     }
   }
 }

@@ -37,6 +37,25 @@ void DefaultHandler(Value& handler) {
   }
 }
 
+// Amounts below thousandths are rounded up.
+void RoundAmounts(Value& container) {
+  Value* resources = container.Find("resources");
+  if (resources == nullptr) return;
+  for (const char* list : {"limits", "requests"}) {
+    Value* amounts = resources->Find(list);
+    if (amounts == nullptr || !amounts->is_object()) continue;
+    for (Member& m : amounts->as_object()) {
+      if (!m.value.is_string()) continue;
+      const std::string& text = m.value.as_string();
+      if (!absl::EndsWith(text, "n") && !absl::EndsWith(text, "u")) continue;
+      const auto quantity = Quantity::Parse(text);
+      if (!quantity.ok()) continue;
+      const int64_t milli = quantity->MilliValue();
+      m.value = milli % 1000 == 0 ? absl::StrCat(milli / 1000) : absl::StrCat(milli, "m");
+    }
+  }
+}
+
 void DefaultContainer(Value& container, bool host_network) {
   for (const char* name : {"livenessProbe", "readinessProbe", "startupProbe"}) {
     Value* probe = container.Find(name);
@@ -67,6 +86,7 @@ void DefaultContainer(Value& container, bool host_network) {
     }
   }
   if (!container.Has("resources")) container.Set("resources", Value::MakeObject());
+  RoundAmounts(container);
   Default(container, "terminationMessagePath", "/dev/termination-log");
   Default(container, "terminationMessagePolicy", "File");
   Default(container, "imagePullPolicy", PullPolicy(container.GetString("image")));

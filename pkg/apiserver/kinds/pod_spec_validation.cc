@@ -3,6 +3,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "pkg/apiserver/kinds/checks.h"
+#include "pkg/apiserver/kinds/pod_parts.h"
 #include "pkg/apiserver/kinds/pod_spec.h"
 #include "pkg/apiserver/validation/metadata.h"
 #include "pkg/apiserver/validation/names.h"
@@ -14,25 +16,6 @@ using apis::json::Member;
 using apis::json::Value;
 
 const std::vector<std::string> kEffects = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
-
-void InvalidEach(const std::string& path, const Value& value,
-                 const std::vector<std::string>& problems, FieldErrors& errors) {
-  for (const std::string& p : problems) errors.Invalid(path, value, p);
-}
-
-bool OneOf(absl::string_view text, const std::vector<std::string>& allowed) {
-  return std::find(allowed.begin(), allowed.end(), text) != allowed.end();
-}
-
-void Supported(const Value& object, absl::string_view name, const std::string& path,
-               const std::vector<std::string>& allowed, FieldErrors& errors) {
-  const absl::string_view value = object.GetString(name);
-  if (value.empty()) {
-    errors.Required(Child(path, name));
-  } else if (!OneOf(value, allowed)) {
-    errors.NotSupported(Child(path, name), object.At(name), allowed);
-  }
-}
 
 void ValidateNodeTerm(const Value& term, const std::string& path, FieldErrors& errors) {
   for (const char* list : {"matchExpressions", "matchFields"}) {
@@ -101,6 +84,15 @@ void ValidatePodTerm(const Value& term, const std::string& path, FieldErrors& er
   if (term.Has("labelSelector")) {
     ValidateSelector(term.At("labelSelector"), Child(path, "labelSelector"), errors);
   }
+  if (term.Has("namespaceSelector")) {
+    ValidateSelector(term.At("namespaceSelector"), Child(path, "namespaceSelector"), errors);
+  }
+  const Value& namespaces = term.At("namespaces");
+  for (size_t i = 0; namespaces.is_array() && i < namespaces.size(); ++i) {
+    const Value& name = namespaces.as_array()[i];
+    InvalidEach(Child(path, "namespace"), name, validation::DnsLabelProblems(name.as_string()),
+                errors);
+  }
   const absl::string_view key = term.GetString("topologyKey");
   if (key.empty()) {
     errors.Required(Child(path, "topologyKey"), "can not be empty");
@@ -146,6 +138,19 @@ void ValidateSpread(const Value& list, const std::string& path, FieldErrors& err
     if (!OneOf(c.GetString("whenUnsatisfiable"), modes)) {
       errors.NotSupported(Child(here, "whenUnsatisfiable"), c.At("whenUnsatisfiable"), modes);
     }
+    if (const Value* domains = c.Find("minDomains")) {
+      if (domains->is_int() && domains->as_int() <= 0) {
+        errors.Invalid(Child(here, "minDomains"), *domains, "must be greater than zero");
+      } else if (c.GetString("whenUnsatisfiable") != "DoNotSchedule") {
+        errors.Invalid(Child(here, "minDomains"), *domains,
+                       absl::StrCat("can only use minDomains if whenUnsatisfiable=DoNotSchedule, "
+                                    "not ",
+                                    c.GetString("whenUnsatisfiable")));
+      }
+    }
+    for (const char* policy : {"nodeAffinityPolicy", "nodeTaintsPolicy"}) {
+      CheckSupportedIfGiven(c, policy, here, {"Honor", "Ignore"}, errors);
+    }
     const std::string pair =
         absl::StrCat("{", c.GetString("topologyKey"), ", ", c.GetString("whenUnsatisfiable"), "}");
     if (!seen.insert(pair).second) {
@@ -162,10 +167,9 @@ void ValidateGates(const Value& gates, const std::string& path, FieldErrors& err
   std::set<std::string> seen;
   for (size_t i = 0; i < gates.size(); ++i) {
     const absl::string_view name = gates.as_array()[i].GetString("name");
-    InvalidEach(Child(Index(path, i), "name"), Value(name), validation::QualifiedNameProblems(name),
-                errors);
+    InvalidEach(Index(path, i), Value(name), validation::QualifiedNameProblems(name), errors);
     if (!seen.insert(std::string(name)).second) {
-      errors.Duplicate(Child(Index(path, i), "name"), Value(name));
+      errors.Duplicate(Index(path, i), Value(name));
     }
   }
 }
@@ -245,7 +249,7 @@ void ValidateTaints(const Value& taints, const std::string& path, FieldErrors& e
                 validation::QualifiedNameProblems(taint.GetString("key")), errors);
     InvalidEach(Child(here, "value"), taint.At("value"),
                 validation::LabelValueProblems(taint.GetString("value")), errors);
-    Supported(taint, "effect", here, kEffects, errors);
+    CheckSupported(taint, "effect", here, kEffects, errors);
     if (!seen.insert(absl::StrCat(taint.GetString("key"), "=", taint.GetString("effect"))).second) {
       errors.Duplicate(here, taint);
     }
@@ -280,15 +284,23 @@ void ValidateHostPorts(const Value& spec, const std::string& path, FieldErrors& 
 void ValidatePodSpec(const Value& spec, const std::string& path, FieldErrors& errors) {
   ValidateContainers(spec, path, errors);
   ValidateHostPorts(spec, path, errors);
-  Supported(spec, "restartPolicy", path, {"Always", "OnFailure", "Never"}, errors);
-  Supported(spec, "dnsPolicy", path, {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"},
-            errors);
+  CheckSupported(spec, "restartPolicy", path, {"Always", "OnFailure", "Never"}, errors);
+  CheckSupported(spec, "dnsPolicy", path,
+                 {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"}, errors);
   validation::ValidateLabels(spec.At("nodeSelector"), Child(path, "nodeSelector"), errors);
+  ValidatePodSecurity(spec, path, errors);
   if (spec.Has("affinity")) {
     ValidateAffinity(spec.At("affinity"), Child(path, "affinity"), errors);
   }
   ValidateSpread(spec.At("topologySpreadConstraints"), Child(path, "topologySpreadConstraints"),
                  errors);
+  const Value& readiness = spec.At("readinessGates");
+  for (size_t i = 0; readiness.is_array() && i < readiness.size(); ++i) {
+    const Value& type = readiness.as_array()[i].At("conditionType");
+    InvalidEach(Child(Index(Child(path, "readinessGates"), i), "conditionType"), type,
+                validation::QualifiedNameProblems(type.is_string() ? type.as_string() : ""),
+                errors);
+  }
   ValidateGates(spec.At("schedulingGates"), Child(path, "schedulingGates"), errors);
   for (const char* name : {"serviceAccountName", "nodeName", "priorityClassName"}) {
     const absl::string_view value = spec.GetString(name);

@@ -2,7 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "pkg/apiserver/kinds/all.h"
+#include "pkg/apiserver/kinds/checks.h"
 #include "pkg/apiserver/kinds/pod_spec.h"
+#include "pkg/apiserver/validation/names.h"
 
 namespace hekla::apiserver::kinds {
 namespace {
@@ -37,7 +39,31 @@ void SetDefaults(Value& pod) {
   if (!spec.is_object()) spec = Value::MakeObject();
   SetPodSpecDefaults(spec);
   SetPodOnlyDefaults(spec);
+  // What the documentation says of values below zero.
+  if (spec.GetInt("terminationGracePeriodSeconds") < 0) {
+    spec.Set("terminationGracePeriodSeconds", 1);
+  }
   SyncAddresses(pod);
+}
+
+void ValidateStatus(const Value& pod, const Value& old, FieldErrors& errors) {
+  const Value& status = pod.At("status");
+  if (const absl::string_view node = status.GetString("nominatedNodeName"); !node.empty()) {
+    InvalidEach("status.nominatedNodeName", Value(node), validation::DnsSubdomainProblems(node),
+                errors);
+    if (!pod.At("spec").GetString("nodeName").empty() &&
+        status.At("nominatedNodeName") != old.At("status").At("nominatedNodeName")) {
+      errors.Forbidden("status.nominatedNodeName",
+                       "may not be set on pods that are already bound to a node");
+    }
+  }
+  if (status.At("qosClass") != old.At("status").At("qosClass")) {
+    errors.Invalid("status.qosClass", status.At("qosClass"), "field is immutable");
+  }
+  if (status.GetInt("observedGeneration") < 0) {
+    errors.Invalid("status.observedGeneration", status.At("observedGeneration"),
+                   "must be a non-negative integer");
+  }
 }
 
 void PrepareCreate(Value& pod, const WriteContext& context) {
@@ -132,6 +158,17 @@ void CheckDeadline(const Value& now, const Value& before, FieldErrors& errors) {
   }
 }
 
+// Gated pods may be narrowed down: node selectors gain labels.
+void CheckNarrowed(const Value& now, const Value& before, FieldErrors& errors) {
+  if (!before.is_object()) return;
+  for (const apis::json::Member& m : before.as_object()) {
+    if (now.At(m.key) == m.value) continue;
+    errors.Invalid("spec.nodeSelector", now,
+                   "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
+    return;
+  }
+}
+
 void ValidateUpdate(const Value& pod, const Value& old, FieldErrors& errors) {
   const Value& spec = pod.At("spec");
   const Value& before = old.At("spec");
@@ -156,8 +193,8 @@ void ValidateUpdate(const Value& pod, const Value& old, FieldErrors& errors) {
       spec.GetInt("terminationGracePeriodSeconds") == 1) {
     Restore(wanted, before, "terminationGracePeriodSeconds");
   }
-  if (before.At("schedulingGates").size() > 0) {
-    // Gated pods may be narrowed down: node selectors gain labels, affinity may be set.
+  if (before.At("schedulingGates").size() > 0 && spec.GetString("nodeName").empty()) {
+    CheckNarrowed(spec.At("nodeSelector"), before.At("nodeSelector"), errors);
     Restore(wanted, before, "nodeSelector");
     Restore(wanted, before, "affinity");
   }
@@ -167,7 +204,8 @@ void ValidateUpdate(const Value& pod, const Value& old, FieldErrors& errors) {
 void PrepareStatus(Value& pod, const Value& old, const WriteContext&) {
   SyncAddresses(pod);
   if (const Value* qos = old.At("status").Find("qosClass")) {
-    pod.Ensure({"status"}).Set("qosClass", *qos);
+    Value& status = pod.Ensure({"status"});
+    if (!status.Has("qosClass")) status.Set("qosClass", *qos);
   }
 }
 
@@ -180,7 +218,7 @@ Strategy PodStrategy() {
                   .prepare_update = nullptr,
                   .validate_update = ValidateUpdate,
                   .prepare_status = PrepareStatus,
-                  .validate_status = nullptr};
+                  .validate_status = ValidateStatus};
 }
 
 }  // namespace hekla::apiserver::kinds

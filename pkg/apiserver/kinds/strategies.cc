@@ -16,7 +16,7 @@ Table MakeTable() {
   t[{"", "namespaces"}] = NamespaceStrategy();
   t[{"", "services"}] = ServiceStrategy();
   t[{"", "events"}] = EventStrategy();
-  t[{"events.k8s.io", "events"}] = EventStrategy();
+  t[{"events.k8s.io", "events"}] = NewEventStrategy();
   t[{"", "configmaps"}] = ConfigMapStrategy();
   t[{"", "secrets"}] = SecretStrategy();
   t[{"", "persistentvolumeclaims"}] = ClaimStrategy();
@@ -33,6 +33,7 @@ Table MakeTable() {
   t[{"apps", "replicasets"}] = ReplicaSetStrategy();
   t[{"apps", "statefulsets"}] = StatefulSetStrategy();
   t[{"apps", "daemonsets"}] = DaemonSetStrategy();
+  t[{"", "podtemplates"}] = PodTemplateStrategy();
   t[{"autoscaling", "horizontalpodautoscalers"}] = AutoscalerStrategy();
   t[{"policy", "poddisruptionbudgets"}] = DisruptionBudgetStrategy();
   for (const char* plural : {"roles", "clusterroles"}) {

@@ -1,7 +1,11 @@
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "pkg/apiserver/kinds/all.h"
+#include "pkg/apiserver/kinds/checks.h"
 #include "pkg/apiserver/kinds/pod_spec.h"
 #include "pkg/apiserver/selector/selector.h"
 
@@ -52,8 +56,9 @@ void ValidateWorkload(const Value& object, FieldErrors& errors) {
                      "`selector` does not match template `labels`");
     }
   }
-  if (spec.GetInt("replicas") < 0) {
-    errors.Invalid("spec.replicas", spec.At("replicas"), "must be greater than or equal to 0");
+  for (const char* name :
+       {"replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"}) {
+    CheckNotNegative(spec, name, "spec", errors);
   }
   ValidateTemplate(spec, "spec", errors);
   const absl::string_view policy =
@@ -172,10 +177,20 @@ void JobPrepare(Value& job, const WriteContext&) {
 
 void JobValidate(const Value& job, FieldErrors& errors) {
   const Value& spec = job.At("spec");
-  for (const char* name : {"parallelism", "completions", "backoffLimit"}) {
-    if (spec.GetInt(name) < 0) {
-      errors.Invalid(Child("spec", name), spec.At(name), "must be greater than or equal to 0");
-    }
+  for (const char* name : {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
+                           "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"}) {
+    CheckNotNegative(spec, name, "spec", errors);
+  }
+  const absl::string_view mode = spec.GetString("completionMode");
+  CheckSupportedIfGiven(spec, "completionMode", "spec", {"NonIndexed", "Indexed"}, errors);
+  CheckSupportedIfGiven(spec, "podReplacementPolicy", "spec", {"Failed", "TerminatingOrFailed"},
+                        errors);
+  if (const Value* limit = spec.Find("backoffLimitPerIndex");
+      limit != nullptr && mode != "Indexed") {
+    errors.Invalid("spec.backoffLimitPerIndex", *limit, "requires indexed completion mode");
+  }
+  if (mode == "Indexed" && !spec.Has("completions")) {
+    errors.Required("spec.completions", "when completion mode is Indexed");
   }
   ValidateTemplate(spec, "spec", errors);
   const absl::string_view policy =
@@ -197,6 +212,52 @@ void JobUpdate(const Value& job, const Value& old, FieldErrors& errors) {
   }
 }
 
+void DeploymentValidate(const Value& object, FieldErrors& errors) {
+  ValidateWorkload(object, errors);
+  const Value& spec = object.At("spec");
+  const Value& strategy = spec.At("strategy");
+  const Value& rolling = strategy.At("rollingUpdate");
+  const absl::string_view type = strategy.GetString("type");
+  if (type == "Recreate") {
+    if (rolling.is_object()) {
+      errors.Forbidden("spec.strategy.rollingUpdate",
+                       "may not be specified when strategy `type` is 'Recreate'");
+    }
+  } else if (type == "RollingUpdate") {
+    constexpr char kPath[] = "spec.strategy.rollingUpdate";
+    CheckIntOrPercent(rolling, "maxUnavailable", kPath, errors);
+    CheckCount(rolling, "maxSurge", kPath, errors);
+    if (rolling.At("maxUnavailable") == Value(0) && rolling.At("maxSurge") == Value(0)) {
+      errors.Invalid(Child(kPath, "maxUnavailable"), Value(0), "may not be 0 when `maxSurge` is 0");
+    }
+  }
+  if (spec.At("progressDeadlineSeconds").is_int() &&
+      spec.GetInt("progressDeadlineSeconds") <= spec.GetInt("minReadySeconds")) {
+    errors.Invalid("spec.progressDeadlineSeconds", spec.At("progressDeadlineSeconds"),
+                   "must be greater than minReadySeconds");
+  }
+}
+
+void CronJobValidate(const Value& object, FieldErrors& errors) {
+  const Value& spec = object.At("spec");
+  const absl::string_view schedule = spec.GetString("schedule");
+  const std::vector<absl::string_view> fields = absl::StrSplit(schedule, ' ', absl::SkipEmpty());
+  if (schedule.empty()) {
+    errors.Required("spec.schedule");
+  } else if (absl::StrContains(schedule, "TZ")) {
+    errors.Invalid("spec.schedule", Value(schedule),
+                   "cannot use TZ or CRON_TZ in schedule, use timeZone field instead");
+  } else if (fields.size() != 5 && fields[0][0] != '@') {
+    errors.Invalid("spec.schedule", Value(schedule),
+                   absl::StrCat("expected exactly 5 fields, found ", fields.size(), ": [",
+                                absl::StrJoin(fields, " "), "]"));
+  }
+  CheckNotNegative(spec, "startingDeadlineSeconds", "spec", errors);
+  CheckSupported(spec, "concurrencyPolicy", "spec", {"Allow", "Forbid", "Replace"}, errors);
+  CheckNotNegative(spec, "successfulJobsHistoryLimit", "spec", errors);
+  CheckNotNegative(spec, "failedJobsHistoryLimit", "spec", errors);
+}
+
 void CronJobDefaults(Value& object) {
   Value& spec = SpecOf(object);
   Default(spec, "concurrencyPolicy", "Allow");
@@ -212,11 +273,11 @@ void BudgetValidate(const Value& object, FieldErrors& errors) {
     errors.Invalid("spec", spec, "minAvailable and maxUnavailable cannot be both set");
   }
   for (const char* name : {"minAvailable", "maxUnavailable"}) {
-    if (spec.At(name).is_int() && spec.GetInt(name) < 0) {
-      errors.Invalid(Child("spec", name), spec.At(name), "must be greater than or equal to 0");
-    }
+    CheckIntOrPercent(spec, name, "spec", errors);
   }
   if (spec.Has("selector")) ValidateSelector(spec.At("selector"), "spec.selector", errors);
+  CheckSupportedIfGiven(spec, "unhealthyPodEvictionPolicy", "spec",
+                        {"AlwaysAllow", "IfHealthyBudget"}, errors);
 }
 
 void AutoscalerDefaults(Value& object) {
@@ -241,7 +302,11 @@ Strategy Workload(void (*defaults)(Value&)) {
 
 }  // namespace
 
-Strategy DeploymentStrategy() { return Workload(DeploymentDefaults); }
+Strategy DeploymentStrategy() {
+  Strategy s = Workload(DeploymentDefaults);
+  s.validate = DeploymentValidate;
+  return s;
+}
 Strategy ReplicaSetStrategy() { return Workload(ReplicaSetDefaults); }
 Strategy StatefulSetStrategy() { return Workload(StatefulSetDefaults); }
 Strategy DaemonSetStrategy() { return Workload(DaemonSetDefaults); }
@@ -264,12 +329,22 @@ Strategy JobStrategy() {
 Strategy CronJobStrategy() {
   Strategy s;
   s.set_defaults = CronJobDefaults;
+  s.validate = CronJobValidate;
   return s;
 }
 
 Strategy AutoscalerStrategy() {
   Strategy s;
   s.set_defaults = AutoscalerDefaults;
+  return s;
+}
+
+Strategy PodTemplateStrategy() {
+  Strategy s;
+  s.set_defaults = [](Value& object) { DefaultTemplate(object); };
+  s.validate = [](const Value& object, FieldErrors& errors) {
+    ValidatePodSpec(object.At("template").At("spec"), "template.spec", errors);
+  };
   return s;
 }
 

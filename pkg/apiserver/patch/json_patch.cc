@@ -180,10 +180,20 @@ absl::StatusOr<Value> ApplyJsonPatch(const Value& document, const Value& patch) 
                      " into Go value of type []handlers.jsonPatchOp"));
   }
   for (const Value& operation : patch.as_array()) {
-    if (operation.is_object() || operation.is_null()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("json: cannot unmarshal ", operation.is_array() ? "array" : GoName(operation),
-                     " into Go value of type jsonpatch.Operation"));
+    if (operation.is_null()) continue;
+    if (!operation.is_object()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("error decoding patch: json: cannot unmarshal ",
+                       operation.is_array() ? "array" : GoName(operation),
+                       " into Go value of type handlers.jsonPatchOp"));
+    }
+    for (const char* name : {"op", "path", "from"}) {
+      const Value& text = operation.At(name);
+      if (text.is_null() || text.is_string()) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "error decoding patch: json: cannot unmarshal ", text.is_array() ? "array" : GoName(text),
+          " into Go struct field jsonPatchOp.", name, " of type string"));
+    }
   }
   if (patch.size() > kMaxJsonPatchOperations) {
     return absl::ResourceExhaustedError(

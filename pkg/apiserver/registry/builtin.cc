@@ -51,7 +51,7 @@ constexpr Row kRows[] = {
     {"", "v1", "persistentvolumes", "PersistentVolume", kCluster | kStatus | kReturnsDeleted, "pv",
      ""},
     {"", "v1", "pods", "Pod", kStatus | kGeneration | kReturnsDeleted | kGraceful, "po", "all"},
-    {"", "v1", "podtemplates", "PodTemplate", kReturnsDeleted, "", ""},
+    {"", "v1", "podtemplates", "PodTemplate", kReturnsDeleted | kGeneration, "", ""},
     {"", "v1", "replicationcontrollers", "ReplicationController", kStatus | kScale | kGeneration,
      "rc", "all"},
     {"", "v1", "resourcequotas", "ResourceQuota", kStatus | kReturnsDeleted, "quota", ""},
@@ -164,6 +164,7 @@ std::vector<SelectableField> SelectableFieldsOf(absl::string_view group, absl::s
             At("spec.hostNetwork", "false"),
             At("status.phase"),
             At("status.podIP"),
+            At("status.podIPs", "", "status.podIP"),
             At("status.nominatedNodeName")};
   }
   if (plural == "nodes") return {At("spec.unschedulable", "false")};

@@ -114,6 +114,12 @@ bool Registry::HasGroupVersion(absl::string_view group, absl::string_view versio
                      [&](const auto& r) { return r->group == group && r->version == version; });
 }
 
+bool Registry::HasBuiltinGroup(absl::string_view group) const {
+  absl::MutexLock lock(&mutex_);
+  return std::any_of(all_.begin(), all_.end(),
+                     [&](const auto& r) { return r->group == group && !r->is_custom(); });
+}
+
 bool Registry::IsCustomGroupVersion(absl::string_view group, absl::string_view version) const {
   absl::MutexLock lock(&mutex_);
   return std::all_of(all_.begin(), all_.end(), [&](const auto& r) {

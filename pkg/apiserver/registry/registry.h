@@ -29,6 +29,7 @@ class Registry {
   ResourcePtr FindGroupKind(absl::string_view group, absl::string_view kind) const;
   bool HasGroup(absl::string_view group) const;
   bool HasGroupVersion(absl::string_view group, absl::string_view version) const;
+  bool HasBuiltinGroup(absl::string_view group) const;
   // Whether the group version holds only custom resources (its unknown paths answer differently).
   bool IsCustomGroupVersion(absl::string_view group, absl::string_view version) const;
 

@@ -23,26 +23,6 @@ using apis::json::Value;
 // Go's decoder gives up on deeper values.
 constexpr int kMaxDepth = 200;
 
-// How Go's decoder calls the kind of a value.
-std::string GoKind(const Value& value) {
-  switch (value.kind()) {
-    case Value::Kind::kNull:
-      return "null";
-    case Value::Kind::kBool:
-      return "bool";
-    case Value::Kind::kInt:
-    case Value::Kind::kDouble:
-      return "number";
-    case Value::Kind::kString:
-      return "string";
-    case Value::Kind::kArray:
-      return "array";
-    case Value::Kind::kObject:
-      return "object";
-  }
-  return "";
-}
-
 // A time as "2026-01-02T03:04:05Z". Errors: as Go's time.Parse words the commonest of them.
 absl::StatusOr<std::string> CanonicalTime(const std::string& text, bool micro) {
   absl::Time time;
@@ -379,6 +359,25 @@ absl::StatusOr<Value> Finish(std::vector<std::string>* unknown, const Message& m
 
 }  // namespace
 
+std::string GoKind(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::kNull:
+      return "null";
+    case Value::Kind::kBool:
+      return "bool";
+    case Value::Kind::kInt:
+    case Value::Kind::kDouble:
+      return "number";
+    case Value::Kind::kString:
+      return "string";
+    case Value::Kind::kArray:
+      return "array";
+    case Value::Kind::kObject:
+      return "object";
+  }
+  return "";
+}
+
 absl::StatusOr<Value> Decode(const Message& message, const Value& object,
                              std::vector<std::string>* unknown_fields) {
   if (!object.is_object()) {
@@ -398,9 +397,7 @@ absl::StatusOr<Value> DecodeObjectMeta(const Value& metadata,
         absl::StrCat("json: cannot unmarshal ", GoKind(metadata),
                      " into Go struct field .metadata of type v1.ObjectMeta"));
   }
-  const Place root;
-  const Place place{&root, "metadata", -1, 1};
-  return Finish(unknown_fields, message, metadata, place);
+  return Finish(unknown_fields, message, metadata, Place());
 }
 
 std::vector<std::string> StrictWarnings(const std::vector<std::string>& unknown_fields,

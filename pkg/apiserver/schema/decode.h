@@ -26,6 +26,9 @@ absl::StatusOr<apis::json::Value> Decode(const Message& message, const apis::jso
 absl::StatusOr<apis::json::Value> DecodeObjectMeta(const apis::json::Value& metadata,
                                                    std::vector<std::string>* unknown_fields);
 
+// How Go's decoder calls the kind of a value: "number", "array".
+std::string GoKind(const apis::json::Value& value);
+
 // The canonical form of a quantity as the server stores it: "1000m" -> "1", "0.5Gi" -> "512Mi",
 // 2 -> "2". Errors: kInvalidArgument with the decoder's text.
 absl::StatusOr<std::string> CanonicalQuantity(absl::string_view text);

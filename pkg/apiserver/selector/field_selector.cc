@@ -28,13 +28,18 @@ std::vector<std::string> SplitTerms(absl::string_view text) {
 absl::StatusOr<std::string> Unescape(absl::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '=' || text[i] == ',') {
+      return absl::InvalidArgumentError(
+          absl::StrCat("invalid field selector: unescaped character in value: ",
+                       static_cast<int>(static_cast<unsigned char>(text[i]))));
+    }
     if (text[i] != '\\') {
       out += text[i];
       continue;
     }
     if (i + 1 >= text.size() || (text[i + 1] != '\\' && text[i + 1] != ',' && text[i + 1] != '=')) {
       return absl::InvalidArgumentError(
-          absl::StrCat("invalid escape sequence in field selector value: ", text));
+          absl::StrCat("invalid field selector: invalid escape sequence: ", text.substr(i, 2)));
     }
     out += text[++i];
   }

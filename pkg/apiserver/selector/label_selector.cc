@@ -184,7 +184,7 @@ class Parser {
   static absl::Status CheckKey(const std::string& key) {
     const std::vector<std::string> problems = validation::QualifiedNameProblems(key);
     if (problems.empty()) return absl::OkStatus();
-    return Error(absl::StrCat("key: Invalid value: ", apis::json::Quote(key), ": ",
+    return Error(absl::StrCat("<nil>: Invalid value: ", apis::json::Quote(key), ": ",
                               absl::StrJoin(problems, "; ")));
   }
   static absl::Status CheckValues(const std::string& key, const std::vector<std::string>& values) {

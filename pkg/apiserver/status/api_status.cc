@@ -183,6 +183,13 @@ absl::Status MethodNotAllowed() {
               Value::MakeObject());
 }
 
+absl::Status NotSupportedVerb(const GroupResource& resource, absl::string_view verb) {
+  return Fail(
+      405, "MethodNotAllowed",
+      absl::StrCat(verb, " is not supported on resources of kind \"", resource.ToString(), "\""),
+      ResourceDetails(resource, ""));
+}
+
 absl::Status NotAcceptable(absl::string_view accepted) {
   return Fail(406, "NotAcceptable",
               absl::StrCat("406: Not Acceptable\n\nAvailable representations: ", accepted),

@@ -52,6 +52,8 @@ absl::Status Conflict(const GroupResource& resource, absl::string_view name, abs
 absl::Status StaleWrite(const GroupResource& resource, absl::string_view name);
 absl::Status Expired(absl::string_view message);
 absl::Status Invalid(const GroupKind& kind, absl::string_view name, const FieldErrors& errors);
+// 405 of custom kinds.
+absl::Status NotSupportedVerb(const GroupResource& resource, absl::string_view verb);
 absl::Status MethodNotAllowed();
 absl::Status NotAcceptable(absl::string_view accepted);
 absl::Status UnsupportedMediaType(absl::string_view accepted);

@@ -42,8 +42,8 @@ void ValidateOwners(const Value& owners, FieldErrors& errors) {
   std::string controller;
   for (const Value& owner : owners.as_array()) {
     const absl::string_view api_version = owner.GetString("apiVersion");
-    if (api_version.empty()) {
-      errors.Invalid(Child(kPath, "apiVersion"), Value(""), "version must not be empty");
+    if (api_version.empty() || std::count(api_version.begin(), api_version.end(), '/') > 1) {
+      errors.Invalid(Child(kPath, "apiVersion"), Value(api_version), "version must not be empty");
     }
     for (const char* name : {"kind", "name", "uid"}) {
       if (owner.GetString(name).empty()) {
@@ -53,10 +53,11 @@ void ValidateOwners(const Value& owners, FieldErrors& errors) {
     if (owner.GetString("kind") == "Event" &&
         (api_version == "v1" || api_version == "events.k8s.io/v1")) {
       errors.Invalid(kPath, owner,
-                     absl::StrCat(api_version, ", Kind=Event is disallowed from being an owner"));
+                     absl::StrCat(api_version == "v1" ? "/" : "", api_version,
+                                  ", Kind=Event is disallowed from being an owner"));
     }
     if (!owner.GetBool("controller")) continue;
-    const std::string name(owner.GetString("name"));
+    const std::string name = absl::StrCat(owner.GetString("kind"), "/", owner.GetString("name"));
     if (!controller.empty()) {
       errors.Invalid(kPath, owners,
                      absl::StrCat("Only one reference can have Controller set to true. Found "
