@@ -45,7 +45,7 @@ TEST(RulesTest, PodsAreCheckedPartByPart) {
        "spec.containers[0].livenessProbe.successThreshold: Invalid value: 2: must be 1"},
       {R"(,"volumeMounts":[{"name":"v","mountPath":"/x","subPath":"../y"}])",
        R"(,"volumes":[{"name":"v","emptyDir":{}}])",
-       "spec.containers[0].volumeMounts[0].subPath: Invalid value: \"../y\": must not contain "
+       "spec.containers[0].volumeMounts.subPath: Invalid value: \"../y\": must not contain "
        "'..'"},
       {"", R"(,"volumes":[{"name":"v","emptyDir":{},"hostPath":{"path":"/x"}}])",
        "spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type"},

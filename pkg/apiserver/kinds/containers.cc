@@ -154,7 +154,7 @@ void ValidateMounts(const Value& mounts, const std::set<std::string>& volumes, b
       errors.Invalid(Child(here, "mountPath"), Value(point), "must be unique");
     }
     const Value& sub_path = mount.At("subPath");
-    if (sub_path.is_string()) CheckDescendingPath(sub_path, Child(here, "subPath"), errors);
+    if (sub_path.is_string()) CheckDescendingPath(sub_path, Child(path, "subPath"), errors);
     if (const absl::string_view expression = mount.GetString("subPathExpr"); !expression.empty()) {
       if (sub_path.is_string()) {
         errors.Invalid(Child(here, "subPathExpr"), Value(expression),
@@ -162,7 +162,7 @@ void ValidateMounts(const Value& mounts, const std::set<std::string>& volumes, b
       }
       CheckDescendingPath(Value(expression), Child(here, "subPathExpr"), errors);
     }
-    CheckPropagation(mount, privileged, here, errors);
+    CheckPropagation(mount, privileged, path, errors);
   }
 }
 
@@ -206,7 +206,7 @@ void ValidateContainer(const Value& container, const PodFacts& pod, const std::s
                    "must not have leading or trailing whitespace");
   }
   CheckSupportedIfGiven(container, "terminationMessagePolicy", path,
-                        {"FallbackToLogsOnError", "File"}, errors);
+                        {"File", "FallbackToLogsOnError"}, errors);
   ValidatePorts(container.At("ports"), Child(path, "ports"), errors);
   ValidateEnv(container, path, errors);
   const bool privileged = container.At("securityContext").GetBool("privileged");

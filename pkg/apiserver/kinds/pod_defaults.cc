@@ -33,7 +33,7 @@ void DefaultHandler(Value& handler) {
     Default(*http, "scheme", "HTTP");
   }
   if (Value* grpc = handler.Find("grpc"); grpc != nullptr && grpc->is_object()) {
-    Default(*grpc, "service", "");
+    if (!grpc->At("service").is_string()) grpc->Set("service", "");
   }
 }
 
@@ -110,6 +110,12 @@ void DefaultVolume(Value& volume) {
     }
   }
   if (Value* items = volume.FindPath({"downwardAPI", "items"})) DefaultDownward(*items);
+  if (Value* claim = volume.FindPath({"ephemeral", "volumeClaimTemplate", "spec"})) {
+    Default(*claim, "volumeMode", "Filesystem");
+  }
+  if (Value* image = volume.Find("image"); image != nullptr && image->is_object()) {
+    Default(*image, "pullPolicy", PullPolicy(image->GetString("reference")));
+  }
   if (Value* path = volume.Find("hostPath"); path != nullptr && path->is_object()) {
     Default(*path, "type", "");
   }

@@ -100,9 +100,9 @@ void CheckEnvFrom(const Value& list, const std::string& path, FieldErrors& error
       }
     }
     if (sources == 0) {
-      errors.Invalid(here, Value(""), "must specify one of: `configMapRef` or `secretRef`");
+      errors.Invalid(path, Value(""), "must specify one of: `configMapRef` or `secretRef`");
     } else if (sources > 1) {
-      errors.Invalid(here, Value(""), "may not have more than one field specified at a time");
+      errors.Invalid(path, Value(""), "may not have more than one field specified at a time");
     }
   }
 }

@@ -231,7 +231,7 @@ void ValidateTolerations(const Value& tolerations, const std::string& path, Fiel
                        "value must be empty when `operator` is 'Exists'");
       }
     } else {
-      errors.NotSupported(Child(here, "operator"), Value(op), {"Equal", "Exists"});
+      errors.NotSupported(Child(here, "operator"), Value(op), {"Equal", "Exists", "Lt", "Gt"});
     }
     if (!effect.empty() && !OneOf(effect, kEffects)) {
       errors.NotSupported(Child(here, "effect"), Value(effect), kEffects);
@@ -281,6 +281,24 @@ void ValidateHostPorts(const Value& spec, const std::string& path, FieldErrors& 
   }
 }
 
+void CheckIp(const Value& address, const std::string& path, FieldErrors& errors) {
+  if (address.is_string() && IsIpAddress(address.as_string())) return;
+  errors.Invalid(path, address.is_string() ? address : Value(""),
+                 "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+}
+
+void CheckDns(const Value& spec, const std::string& path, FieldErrors& errors) {
+  const Value& config = spec.At("dnsConfig");
+  const bool none = spec.GetString("dnsPolicy") == "None";
+  if (none && !config.is_object()) {
+    errors.Required(Child(path, "dnsConfig"), "must provide `dnsConfig` when `dnsPolicy` is None");
+  }
+  const Value& servers = config.At("nameservers");
+  for (size_t i = 0; servers.is_array() && i < servers.size(); ++i) {
+    CheckIp(servers.as_array()[i], Index(Child(path, "dnsConfig.nameservers"), i), errors);
+  }
+}
+
 void ValidatePodSpec(const Value& spec, const std::string& path, FieldErrors& errors) {
   ValidateContainers(spec, path, errors);
   ValidateHostPorts(spec, path, errors);
@@ -292,6 +310,7 @@ void ValidatePodSpec(const Value& spec, const std::string& path, FieldErrors& er
   if (spec.Has("affinity")) {
     ValidateAffinity(spec.At("affinity"), Child(path, "affinity"), errors);
   }
+  CheckDns(spec, path, errors);
   ValidateSpread(spec.At("topologySpreadConstraints"), Child(path, "topologySpreadConstraints"),
                  errors);
   const Value& readiness = spec.At("readinessGates");
@@ -320,6 +339,17 @@ void ValidatePodSpec(const Value& spec, const std::string& path, FieldErrors& er
     }
   }
   ValidateTolerations(spec.At("tolerations"), Child(path, "tolerations"), errors);
+  const Value& aliases = spec.At("hostAliases");
+  for (size_t i = 0; aliases.is_array() && i < aliases.size(); ++i) {
+    const std::string here = Index(Child(path, "hostAliases"), i);
+    CheckIp(aliases.as_array()[i].At("ip"), Child(here, "ip"), errors);
+    const Value& names = aliases.as_array()[i].At("hostnames");
+    for (size_t j = 0; names.is_array() && j < names.size(); ++j) {
+      const Value& name = names.as_array()[j];
+      InvalidEach(Index(Child(here, "hostnames"), j), name,
+                  validation::DnsSubdomainProblems(name.as_string()), errors);
+    }
+  }
   if (const Value* policy = spec.Find("preemptionPolicy")) {
     const std::vector<std::string> allowed = {"PreemptLowerPriority", "Never"};
     if (policy->is_string() && !OneOf(policy->as_string(), allowed)) {

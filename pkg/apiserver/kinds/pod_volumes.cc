@@ -90,7 +90,7 @@ void CheckDownward(const Value& source, const std::string& path, FieldErrors& er
     const Value* field = item.Find("fieldRef");
     const Value* resource = item.Find("resourceFieldRef");
     if (field != nullptr) {
-      CheckFieldRef(*field, Child(here, "fieldRef"), FieldUse::kVolume, errors);
+      CheckFieldRef(*field, Child(path, "fieldRef"), FieldUse::kVolume, errors);
       if (resource != nullptr) {
         errors.Invalid(here, Value("resource"),
                        "fieldRef and resourceFieldRef can not be specified simultaneously");

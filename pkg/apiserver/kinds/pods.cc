@@ -86,6 +86,9 @@ void PrepareCreate(Value& pod, const WriteContext& context) {
 void Validate(const Value& pod, FieldErrors& errors) {
   const Value& spec = pod.At("spec");
   ValidatePodSpec(spec, "spec", errors);
+  if (spec.At("ephemeralContainers").size() > 0) {
+    errors.Forbidden("spec.ephemeralContainers", "cannot be set on create");
+  }
   if (spec.At("schedulingGates").size() > 0 && !spec.GetString("nodeName").empty()) {
     errors.Forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared");
   }
@@ -174,10 +177,7 @@ void ValidateUpdate(const Value& pod, const Value& old, FieldErrors& errors) {
   const Value& before = old.At("spec");
   for (const char* list : {"containers", "initContainers"}) {
     if (spec.At(list).size() != before.At(list).size()) {
-      errors.Forbidden(Child("spec", list),
-                       list == absl::string_view("containers")
-                           ? "pod updates may not add or remove containers"
-                           : "pod updates may not add or remove init containers");
+      errors.Forbidden(Child("spec", list), "pod updates may not add or remove containers");
       return;
     }
   }
