@@ -73,15 +73,17 @@ class Rest:
         return self.local.connection
 
     def exchange(self, method, path, body=None, content_type="application/json",
-                 accept="application/json"):
-        """(status, warnings, text)."""
+                 accept="application/json", raw=None):
+        """(status, warnings, text). `raw` is sent as it is; an empty type is not sent at all."""
         connection = self._connection()
+        data = raw.encode() if raw is not None else None if body is None else json.dumps(body)
+        types = {"Content-Type": content_type, "Accept": accept}
         try:
-            connection.request(method, path, body=None if body is None else json.dumps(body),
-                               headers={**self.headers, "Content-Type": content_type,
-                                        "Accept": accept})
+            connection.request(method, path, body=data, headers={
+                **self.headers, **{name: value for name, value in types.items() if value}})
             answer = connection.getresponse()
-            return answer.status, answer.headers.get_all("Warning"), answer.read().decode()
+            return (answer.status, answer.headers.get_all("Warning"),
+                    answer.read().decode(errors="replace"))
         except (OSError, http.client.HTTPException) as error:
             connection.close()
             self.local.connection = None
