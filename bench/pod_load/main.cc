@@ -4,8 +4,12 @@
 //   pod_load --url http://127.0.0.1:8001 --gangs 10 --pods 1000
 //       creates gangs, many requests at a time: how long until every pod is bound. With one gang
 //       nothing is bound before all pods are there: the rate after that is the scheduler's.
-//   pod_load --mode binds --pods 10000 --node hollow-0
-//       creates pods that no scheduler wants and binds them in a bare loop.
+//   heklactl playground --nodes 1000 --port 8001 --no-scheduler &
+//   pod_load --mode binds --gangs 1 --pods 10000 --nodes 1000
+//       creates the same objects, and when all are there binds them itself, in turn to node-0,
+//       node-1, …: a bare loop that decides nothing. All else is as behind a scheduler: the same
+//       hollow nodes start the pods, the same watch tells when the last one is bound. Its rate is
+//       what a scheduler's after creation is held against.
 //   pod_load --mode latency --pods 500
 //       creates one pod at a time: how long until it is seen bound.
 #include <algorithm>
@@ -19,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/http/beast_transport.h"
@@ -39,7 +44,8 @@ struct Options {
   std::string memory = "1Gi";
   absl::Duration timeout = absl::Minutes(5);
   std::string mode = "gangs";
-  std::string node = "hollow-0";  // to bind to
+  int nodes = 1000;  // to bind to
+  std::string node_prefix = "node-";
 };
 
 // Follows all pods and counts those that are bound.
@@ -108,14 +114,13 @@ http::Request PodGroup(const std::string& name, int members) {
   return Post("/apis/scheduling.volcano.sh/v1beta1/namespaces/default/podgroups", group);
 }
 
-http::Request Pod(const std::string& group, int index, const Options& options,
-                  const std::string& scheduler = "volcano") {
+http::Request Pod(const std::string& group, int index, const Options& options) {
   Value pod = Value::MakeObject({{"apiVersion", "v1"}, {"kind", "Pod"}});
   Value& metadata = pod.Ensure({"metadata"});
   metadata.Set("name", absl::StrCat(group, "-", index));
   metadata.Ensure({"annotations"}).Set("scheduling.k8s.io/group-name", group);
   Value& spec = pod.Ensure({"spec"});
-  spec.Set("schedulerName", scheduler);
+  spec.Set("schedulerName", "volcano");
   Value container = Value::MakeObject({{"name", "main"}, {"image", "busybox"}});
   container.Ensure({"resources", "requests"}).Set("cpu", options.cpu);
   container.Ensure({"resources", "requests"}).Set("memory", options.memory);
@@ -123,7 +128,8 @@ http::Request Pod(const std::string& group, int index, const Options& options,
   return Post("/api/v1/namespaces/default/pods", pod);
 }
 
-// Sends all requests, at most `in_flight` at a time; returns the number that failed.
+// Sends all requests, which create something, at most `in_flight` at a time; returns the number
+// that failed.
 int SendAll(http::Transport& transport, std::vector<http::Request> requests, int in_flight) {
   absl::Mutex mutex;
   int open = 0, failed = 0;
@@ -154,33 +160,50 @@ struct Load {
   std::unique_ptr<http::Stream> watch;
 };
 
-int CreateGangs(Load& load, const Options& options) {
+struct Created {
+  size_t pods = 0;
+  int failed = 0;
+  absl::Time begin, end;
+};
+
+// Gangs with their pods; `end` is when the last pod was there.
+Created CreateGangs(Load& load, const Options& options) {
   std::vector<http::Request> groups, pods;
   for (int g = 0; g < options.gangs; ++g) {
     const std::string name = absl::StrCat("gang-", g);
     groups.push_back(PodGroup(name, options.pods));
     for (int i = 0; i < options.pods; ++i) pods.push_back(Pod(name, i, options));
   }
-  const size_t total = pods.size();
-  const absl::Time begin = absl::Now();
-  int failed = SendAll(*load.transport, std::move(groups), options.in_flight);
-  failed += SendAll(*load.transport, std::move(pods), options.in_flight);
-  const absl::Duration created = absl::Now() - begin;
-  if (failed > 0) std::cerr << "pod_load: " << failed << " requests failed\n";
-  const absl::StatusOr<absl::Time> end = load.counter.WaitFor(total, options.timeout);
+  Created created;
+  created.pods = pods.size();
+  created.begin = absl::Now();
+  created.failed = SendAll(*load.transport, std::move(groups), options.in_flight);
+  created.failed += SendAll(*load.transport, std::move(pods), options.in_flight);
+  created.end = absl::Now();
+  return created;
+}
+
+// Waits until all are seen bound and says how fast that was. Returns the exit code.
+int Report(Load& load, const Options& options, const Created& created, absl::string_view what) {
+  if (created.failed > 0) std::cerr << "pod_load: " << created.failed << " requests failed\n";
+  const absl::StatusOr<absl::Time> end = load.counter.WaitFor(created.pods, options.timeout);
   if (!end.ok()) {
     std::cerr << "pod_load: " << end.status().message() << "\n";
     return 1;
   }
-  const double seconds = absl::ToDoubleSeconds(*end - begin);
-  const double rest = seconds - absl::ToDoubleSeconds(created);
+  const auto total = static_cast<double>(created.pods);
+  const double making = absl::ToDoubleSeconds(created.end - created.begin);
+  const double seconds = absl::ToDoubleSeconds(*end - created.begin);
   std::cout << absl::StrFormat(
-      "pods=%d create_seconds=%.3f creates_per_second=%.0f bound_seconds=%.3f "
+      "%s pods=%d create_seconds=%.3f creates_per_second=%.0f bound_seconds=%.3f "
       "bound_per_second=%.0f bound_per_second_after_creation=%.0f\n",
-      total, absl::ToDoubleSeconds(created),
-      static_cast<double>(total) / absl::ToDoubleSeconds(created), seconds,
-      static_cast<double>(total) / seconds, static_cast<double>(total) / rest);
-  return failed > 0 ? 1 : 0;
+      what, created.pods, making, total / making, seconds, total / seconds,
+      total / (seconds - making));
+  return created.failed > 0 ? 1 : 0;
+}
+
+int BindByScheduler(Load& load, const Options& options) {
+  return Report(load, options, CreateGangs(load, options), "gangs");
 }
 
 http::Request Binding(const std::string& pod, const std::string& node) {
@@ -191,21 +214,39 @@ http::Request Binding(const std::string& pod, const std::string& node) {
   return Post(absl::StrCat("/api/v1/namespaces/default/pods/", pod, "/binding"), binding);
 }
 
+// Whether all nodes are there, as far as the last one tells: pods on nodes that nobody runs would
+// make the loop look faster than it is.
+bool HasNodes(http::Transport& transport, const Options& options) {
+  http::Request get;
+  get.method = "GET";
+  get.target = absl::StrCat("/api/v1/nodes/", options.node_prefix, options.nodes - 1);
+  absl::Notification answered;
+  bool there = false;
+  transport.Send(std::move(get), absl::Seconds(60), [&](absl::StatusOr<http::Response> response) {
+    there = response.ok() && response->status == 200;
+    answered.Notify();
+  });
+  answered.WaitForNotification();
+  return there;
+}
+
 // The bare loop that a scheduler is measured against.
 int BindAll(Load& load, const Options& options) {
-  std::vector<http::Request> pods, bindings;
-  for (int i = 0; i < options.pods; ++i) {
-    pods.push_back(Pod("bare", i, options, "nobody"));
-    bindings.push_back(Binding(absl::StrCat("bare-", i), options.node));
+  if (!HasNodes(*load.transport, options)) {
+    std::cerr << "pod_load: there is no node " << options.node_prefix << options.nodes - 1 << "\n";
+    return 1;
   }
-  int failed = SendAll(*load.transport, std::move(pods), options.in_flight);
-  const absl::Time begin = absl::Now();
-  failed += SendAll(*load.transport, std::move(bindings), options.in_flight);
-  const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
-  if (failed > 0) std::cerr << "pod_load: " << failed << " requests failed\n";
-  std::cout << absl::StrFormat("binds=%d seconds=%.3f binds_per_second=%.0f\n", options.pods,
-                               seconds, options.pods / seconds);
-  return failed > 0 ? 1 : 0;
+  std::vector<http::Request> bindings;
+  for (int g = 0; g < options.gangs; ++g) {
+    for (int i = 0; i < options.pods; ++i) {
+      const size_t node = bindings.size() % static_cast<size_t>(options.nodes);
+      bindings.push_back(
+          Binding(absl::StrCat("gang-", g, "-", i), absl::StrCat(options.node_prefix, node)));
+    }
+  }
+  Created created = CreateGangs(load, options);
+  created.failed += SendAll(*load.transport, std::move(bindings), options.in_flight);
+  return Report(load, options, created, "binds");
 }
 
 // One pod at a time, from the moment its creation is sent until the watch shows it bound.
@@ -246,13 +287,13 @@ int Run(const Options& options) {
   }
   Load load;
   load.transport = *std::move(transport);
-  if (options.mode == "binds") return BindAll(load, options);
   http::Request watch;
   watch.method = "GET";
   watch.target = "/api/v1/namespaces/default/pods?watch=1";
   load.watch = load.transport->OpenStream(watch, absl::InfiniteDuration(), &load.counter);
-  const int result =
-      options.mode == "latency" ? MeasureLatency(load, options) : CreateGangs(load, options);
+  const int result = options.mode == "latency" ? MeasureLatency(load, options)
+                     : options.mode == "binds" ? BindAll(load, options)
+                                               : BindByScheduler(load, options);
   load.watch.reset();  // before what it reports to
   return result;
 }
@@ -271,11 +312,12 @@ int main(int argc, char** argv) {
   flags.String("memory", &options.memory, "Memory of each pod.");
   flags.Duration("timeout", &options.timeout, "Longest wait for the last binding.");
   flags.String("mode", &options.mode, "gangs, binds or latency.");
-  flags.String("node", &options.node, "Node to bind to in mode binds.");
+  flags.Int("nodes", &options.nodes, "Nodes to bind to in mode binds.");
+  flags.String("node-prefix", &options.node_prefix, "What their names begin with.");
   const auto rest = flags.Parse(std::vector<std::string>(argv + 1, argv + argc));
   const bool known =
       options.mode == "gangs" || options.mode == "binds" || options.mode == "latency";
-  if (!rest.ok() || !rest->empty() || flags.help() || !known) {
+  if (!rest.ok() || !rest->empty() || flags.help() || !known || options.nodes < 1) {
     std::cerr << (rest.ok() ? "" : std::string(rest.status().message()) + "\n")
               << "Usage: pod_load [flags]\n"
               << flags.Usage();
