@@ -528,6 +528,33 @@ TEST_F(StatusTest, QueueStatusIsRepeatedUntilTheServerTakesIt) {
   EXPECT_EQ(cache_->PendingWrites(), 0u);
 }
 
+// A server that has just started refuses everybody for a moment; nobody decides on the status anew.
+TEST_F(StatusTest, WhatAServerRefusesUntilItKnowsItsRolesIsWrittenAllTheSame) {
+  api_.Put(kGroups, Group());
+  api_.Put(kPods, Pod("a"));
+  api_.Put(kQueues, *apis::json::Parse(
+                        R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue",
+                   "metadata":{"name":"q"},"spec":{"weight":3}})"));
+  for (const int status : {403, 401}) {
+    SCOPED_TRACE(status);
+    if (status == 403) Start();
+    const std::string text = absl::StrCat(status);
+    FailTimes(6, "PUT", {status});
+    cache_->WritePodGroup(GroupStatus(text));
+    cache_->WritePodCondition(PodWrite(text));
+    cache_->WriteQueue({"q", 0, {{"cpu", text}}});
+    Run(absl::Minutes(2));
+    const Value& group = *api_.Find(absl::StrCat(kGroups, "/g"));
+    ASSERT_EQ(group.At("status").At("conditions").size(), 1u);
+    EXPECT_EQ(group.At("status").At("conditions").as_array()[0].GetString("message"), text);
+    ASSERT_NE(Condition(Stored("a"), "PodScheduled"), nullptr);
+    EXPECT_EQ(Condition(Stored("a"), "PodScheduled")->GetString("message"), text);
+    EXPECT_EQ(api_.Find(absl::StrCat(kQueues, "/q"))->At("status").At("allocated").GetString("cpu"),
+              text);
+    EXPECT_EQ(cache_->PendingWrites(), 0u);
+  }
+}
+
 TEST_F(StatusTest, EventsAndGates) {
   api_.Put(kPods, Pod("a"));
   Start();

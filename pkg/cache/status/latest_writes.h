@@ -6,13 +6,23 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "pkg/cache/bind/context.h"
+#include "pkg/cache/bind/write_channel.h"
 #include "pkg/cache/status/uncertain.h"
 
 namespace hekla::cache {
+
+// Whether the server may take the same write later: it has too much to do or is away, it has a
+// newer object, or it refuses everybody. It does so for a moment after its start, until it has read
+// who may do what.
+inline bool MayBeTakenLater(const absl::Status& status) {
+  return IsOverload(status) || absl::IsAborted(status) || absl::IsPermissionDenied(status) ||
+         absl::IsUnauthenticated(status);
+}
 
 // The newest write per object of one lane: takes the place of a queued one, and is the only one
 // that is repeated after a failure. Who decided on a status takes it for sent once it was handed

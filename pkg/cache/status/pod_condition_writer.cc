@@ -157,10 +157,11 @@ void PodConditionWriter::Update(const ItemPtr& item, Value pod, WriteChannel::Do
 // later, unless a newer one takes its place.
 void PodConditionWriter::Failed(const ItemPtr& item, const absl::Status& status) {
   const std::string key = KeyOf(item->write);
-  if (!IsOverload(status) && !kube::IsConflict(status)) {
+  const bool normal = IsOverload(status) || kube::IsConflict(status) || kube::IsNotFound(status);
+  LOG_IF(ERROR, !normal) << "pod condition not written pod=" << key
+                         << " error=" << status.message();
+  if (!MayBeTakenLater(status)) {
     Settled(item);
-    LOG_IF(ERROR, !kube::IsNotFound(status))
-        << "pod condition not written pod=" << key << " error=" << status.message();
     return;
   }
   item->conflicts = 0;

@@ -139,10 +139,13 @@ void PodGroupWriter::Answered(const ItemPtr& item, const absl::StatusOr<Value>& 
     return;
   }
   // The session takes a status for sent once it was handed over, so this does not give up.
-  if (!absl::IsAborted(answer.status()) && !IsOverload(answer.status())) {
+  const bool later = MayBeTakenLater(answer.status());
+  const bool normal = absl::IsAborted(answer.status()) || IsOverload(answer.status()) ||
+                      kube::IsNotFound(answer.status());
+  LOG_IF(ERROR, !normal) << "Failed to update job <" << KeyOf(item->status)
+                         << ">: " << answer.status().message();
+  if (!later) {
     writes_.Settled(KeyOf(item->status), item->serial);
-    LOG_IF(ERROR, !kube::IsNotFound(answer.status()))
-        << "Failed to update job <" << KeyOf(item->status) << ">: " << answer.status().message();
     return;
   }
   writes_.Again(KeyOf(item->status), item->serial, item->tries++, CallOf(item));

@@ -104,14 +104,15 @@ void QueueWriter::ReadAgain(const ItemPtr& item, WriteChannel::Done done) {
 }
 
 void QueueWriter::Failed(const ItemPtr& item, const absl::Status& status) {
-  if (IsOverload(status) || kube::IsConflict(status)) {
-    item->conflicts = 0;
-    writes_.Again(item->status.name, item->serial, item->tries++, CallOf(item));
+  const bool normal = IsOverload(status) || kube::IsConflict(status) || kube::IsNotFound(status);
+  LOG_IF(ERROR, !normal) << "queue status not written queue=" << item->status.name
+                         << " error=" << status.message();
+  if (!MayBeTakenLater(status)) {
+    writes_.Settled(item->status.name, item->serial);
     return;
   }
-  writes_.Settled(item->status.name, item->serial);
-  LOG_IF(ERROR, !kube::IsNotFound(status))
-      << "queue status not written queue=" << item->status.name << " error=" << status.message();
+  item->conflicts = 0;
+  writes_.Again(item->status.name, item->serial, item->tries++, CallOf(item));
 }
 
 void QueueWriter::CreateMissing(const std::string& default_queue) {
