@@ -25,6 +25,16 @@ absl::StatusOr<Value> Wait(const std::function<void(kube::ResourceClient::Done)>
   return result;
 }
 
+// As Wait, for what changes something: not from a process that does not lead any more.
+absl::StatusOr<Value> Write(const kube::RestClient& rest,
+                            const std::function<void(kube::ResourceClient::Done)>& send) {
+  const std::function<bool()>& may_write = rest.options().may_write;
+  if (may_write != nullptr && !may_write()) {
+    return absl::FailedPreconditionError("this process does not lead any more");
+  }
+  return Wait(send);
+}
+
 absl::Status CheckName(const kube::Resource& resource, const kube::ObjectName& name) {
   HEKLA_RETURN_IF_ERROR(kube::CheckPathSegment(name.name));
   if (!resource.namespaced || !name.ns.empty()) return absl::OkStatus();
@@ -44,8 +54,9 @@ absl::StatusOr<Value> Put(kube::RestClient* rest, const kube::Resource& resource
   const kube::ObjectName name = NameIn(resource, NamespaceOf(object), NameOf(object), subresource);
   HEKLA_RETURN_IF_ERROR(CheckName(resource, name));
   const kube::ResourceClient client(rest, resource);
-  return Wait(
-      [&](kube::ResourceClient::Done done) { client.Update(name, object, std::move(done)); });
+  return Write(*rest, [&](kube::ResourceClient::Done done) {
+    client.Update(name, object, std::move(done));
+  });
 }
 
 }  // namespace
@@ -74,7 +85,7 @@ absl::StatusOr<Value> ApiClient::Create(const kube::Resource& resource, const Va
     return absl::InvalidArgumentError("an empty namespace may not be set during creation");
   }
   const kube::ResourceClient client(rest_, resource);
-  return Wait([&](kube::ResourceClient::Done done) {
+  return Write(*rest_, [&](kube::ResourceClient::Done done) {
     client.CreateForMetadata(ns, object, std::move(done));
   });
 }
@@ -91,8 +102,9 @@ absl::StatusOr<Value> ApiClient::Patch(const kube::Resource& resource, const kub
                                        kube::PatchType type, const Value& patch) {
   HEKLA_RETURN_IF_ERROR(CheckName(resource, name));
   const kube::ResourceClient client(rest_, resource);
-  return Wait(
-      [&](kube::ResourceClient::Done done) { client.Patch(name, type, patch, std::move(done)); });
+  return Write(*rest_, [&](kube::ResourceClient::Done done) {
+    client.Patch(name, type, patch, std::move(done));
+  });
 }
 
 absl::StatusOr<Value> ApiClient::Noted(const kube::Resource& resource,
@@ -106,9 +118,10 @@ absl::Status ApiClient::Delete(const kube::Resource& resource, absl::string_view
   const kube::ObjectName object = NameIn(resource, ns, name);
   HEKLA_RETURN_IF_ERROR(CheckName(resource, object));
   const kube::ResourceClient client(rest_, resource);
-  return Wait([&](kube::ResourceClient::Done done) {
-           client.Delete(object, options, std::move(done));
-         })
+  return Write(*rest_,
+               [&](kube::ResourceClient::Done done) {
+                 client.Delete(object, options, std::move(done));
+               })
       .status();
 }
 
@@ -118,9 +131,10 @@ absl::Status ApiClient::DeleteCollection(const kube::Resource& resource, absl::s
     return absl::InvalidArgumentError("a collection is deleted in one namespace only");
   }
   const kube::ResourceClient client(rest_, resource);
-  return Wait([&](kube::ResourceClient::Done done) {
-           client.DeleteCollection(ns, selection, std::move(done));
-         })
+  return Write(*rest_,
+               [&](kube::ResourceClient::Done done) {
+                 client.DeleteCollection(ns, selection, std::move(done));
+               })
       .status();
 }
 
