@@ -107,27 +107,31 @@ std::string FormatAmount(int64_t amount, model::ResourceUnit unit, absl::string_
 }
 
 void PublishQueues(Session& session) {
-  const std::vector<QueueId>& changed = session.cluster().unpublished_queues();
+  const model::Cluster& cluster = session.cluster();
+  const std::vector<QueueId>& changed = cluster.unpublished_queues();
   if (changed.empty()) return;
   const QueueTable& queues = session.tables().queues;
-  const size_t limit = queues.size();  // longest possible path; a cycle ends there
-  std::vector<uint8_t> wanted(limit, 0);
-  for (QueueId queue : changed) {
-    size_t steps = 0;
-    for (QueueId q = queue; q.valid() && queues.live[q] && steps < limit; ++steps) {
-      wanted[q.index()] = 1;
-      q = ParentOf(session.cluster(), q);
+  const size_t limit = queues.size();
+  // Calls visit(q) for a queue and what is above it, each once even where parents form a circle.
+  std::vector<QueueId> seen_from(limit);
+  const auto path_of = [&](QueueId queue, auto visit) {
+    for (QueueId q = queue; q.valid() && queues.live[q] && seen_from[q.index()] != queue;) {
+      seen_from[q.index()] = queue;
+      visit(q);
+      q = ParentOf(cluster, q);
     }
+  };
+  // Where the tree has changed, those above the place that a queue has left are no longer above it.
+  std::vector<uint8_t> wanted(limit, cluster.queue_tree_changed() ? 1 : 0);
+  if (!cluster.queue_tree_changed()) {
+    for (QueueId queue : changed) path_of(queue, [&](QueueId q) { wanted[q.index()] = 1; });
+    seen_from.assign(limit, QueueId());
   }
   std::vector<model::Resource> sums(limit);
   for (uint32_t i = 0; i < limit; ++i) {
-    const QueueId queue(i);
-    if (!queues.live[queue]) continue;
-    size_t steps = 0;
-    for (QueueId q = queue; q.valid() && steps < limit; ++steps) {
-      if (wanted[q.index()]) sums[q.index()] += queues.allocated[queue];
-      q = ParentOf(session.cluster(), q);
-    }
+    path_of(QueueId(i), [&](QueueId q) {
+      if (wanted[q.index()]) sums[q.index()] += queues.allocated[QueueId(i)];
+    });
   }
   for (uint32_t i = 0; i < limit; ++i) {
     if (wanted[i] && queues.live[QueueId(i)]) WriteQueue(session, QueueId(i), sums[i]);

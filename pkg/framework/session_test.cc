@@ -1,6 +1,7 @@
 #include "pkg/framework/session.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -327,6 +328,44 @@ TEST(QueueStatusTest, AJobInTheRootQueueIsCountedOnce) {
   w.Cycle([](Session&) {});
   ASSERT_EQ(w.sink.queues.size(), 1u);
   EXPECT_EQ(w.sink.queues[0].allocated[0].second, "1");
+}
+
+// Cpu that was written for each queue since the last call.
+std::map<std::string, std::string> CpuWritten(SessionWorld& w) {
+  w.Cycle([](Session&) {});
+  std::map<std::string, std::string> cpu;
+  for (const ports::QueueStatus& q : w.sink.queues) cpu[q.name] = q.allocated[0].second;
+  w.sink.Clear();
+  return cpu;
+}
+
+TEST(QueueStatusTest, AQueueThatMovesOrGoesLeavesTheSumsAboveIt) {
+  SessionWorld w;
+  w.world.AddNode({.name = "n1"});
+  w.world.AddQueue("root");
+  w.world.AddQueue("a");
+  w.world.AddQueue("b");
+  w.world.AddQueue("team", "a");
+  w.world.AddJob("pg", 1, "team");
+  w.world.AddPod({.name = "p", .job = "pg", .node = "n1", .status = TaskStatus::kRunning});
+  using Cpu = std::map<std::string, std::string>;
+  EXPECT_EQ(CpuWritten(w), (Cpu{{"root", "1"}, {"a", "1"}, {"b", "0"}, {"team", "1"}}));
+  w.world.AddQueue("team", "b");
+  EXPECT_EQ(CpuWritten(w), (Cpu{{"a", "0"}, {"b", "1"}, {"team", "1"}}));
+  w.world.RemoveQueue("team");
+  EXPECT_EQ(CpuWritten(w), (Cpu{{"root", "0"}, {"b", "0"}}));
+}
+
+TEST(QueueStatusTest, InACircleOfParentsEachQueueCountsOnce) {
+  SessionWorld w;
+  w.world.AddNode({.name = "n1"});
+  w.world.AddQueue("a", "b");
+  w.world.AddQueue("b", "a");
+  w.world.AddQueue("below", "a");
+  w.world.AddJob("pg", 1, "below");
+  w.world.AddPod({.name = "p", .job = "pg", .node = "n1", .status = TaskStatus::kRunning});
+  EXPECT_EQ(CpuWritten(w),
+            (std::map<std::string, std::string>{{"a", "1"}, {"b", "1"}, {"below", "1"}}));
 }
 
 TEST(FormatAmountTest, QuantitiesAreCanonical) {

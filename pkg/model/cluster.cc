@@ -184,6 +184,7 @@ const std::vector<JobId>& Cluster::unpublished_jobs() const {
 const std::vector<QueueId>& Cluster::unpublished_queues() const {
   return impl_->unpublished_queues.list();
 }
+bool Cluster::queue_tree_changed() const { return impl_->queue_tree_changed; }
 const std::vector<JobId>& Cluster::waiting_jobs() const { return impl_->waiting_jobs; }
 uint64_t Cluster::relief() const { return impl_->relief; }
 void Cluster::NoteRelief() { ++impl_->relief; }
@@ -199,6 +200,7 @@ void Cluster::ClearDirty() {
 void Cluster::ClearUnpublished() {
   impl_->unpublished_jobs.Clear();
   impl_->unpublished_queues.Clear();
+  impl_->queue_tree_changed = false;
   if (impl_->touches.size() <= kMaxTouches) return;
   const size_t dropped = impl_->touches.size() / 2;
   impl_->touches.erase(impl_->touches.begin(),

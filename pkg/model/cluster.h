@@ -104,6 +104,9 @@ class Cluster {
   const std::vector<QueueId>& dirty_queues() const;
   const std::vector<JobId>& unpublished_jobs() const;
   const std::vector<QueueId>& unpublished_queues() const;
+  // Whether a queue came, went or moved since the last close: sums over the tree may have changed
+  // for queues that are not in the list.
+  bool queue_tree_changed() const;
   void MarkUnpublished(JobId job);  // to be looked at by this close even if nothing changed
   void ClearDirty();                // the session, after the open hooks
   void ClearUnpublished();          // the session, at the end of its close

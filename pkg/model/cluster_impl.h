@@ -153,6 +153,7 @@ class Cluster::Impl {
   uint64_t touches_trimmed = 0;
   DirtySet<JobId> dirty_jobs, unpublished_jobs;
   DirtySet<QueueId> dirty_queues, unpublished_queues;
+  bool queue_tree_changed = false;
 };
 
 }  // namespace hekla::model

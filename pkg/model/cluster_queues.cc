@@ -56,6 +56,7 @@ void Cluster::Impl::UpsertQueue(const std::shared_ptr<const QueueSpec>& spec) {
   }
   ++relief;
   MarkQueue(id);
+  if (fresh || old->parent != spec->parent) queue_tree_changed = true;
   // A queue's state decides about its jobs; a new queue takes those that have waited for it.
   for (JobId job : q.jobs[id]) MarkJob(job);
   if (!fresh) return;
@@ -76,6 +77,7 @@ void Cluster::Impl::RemoveQueue(const std::string& name) {
   const std::vector<JobId> jobs = q.jobs[id];
   for (JobId job : jobs) SetQueue(job, QueueId());
   MarkQueue(id);
+  queue_tree_changed = true;
   q.live[id] = 0;
   q.spec[id] = nullptr;
   q.name[id].clear();

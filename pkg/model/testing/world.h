@@ -37,6 +37,7 @@ class World {
 
   QueueId AddQueue(const std::string& name, const std::string& parent = "", int32_t weight = 1,
                    QueueState state = QueueState::kOpen);
+  void RemoveQueue(const std::string& name) { cluster_->Apply(Remove<QueueSpec>{name}); }
   JobId AddJob(JobSpec spec);
   JobId AddJob(const std::string& name, int32_t min_member, const std::string& queue = "default",
                PodGroupPhase phase = PodGroupPhase::kInqueue);
