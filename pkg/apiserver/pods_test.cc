@@ -307,7 +307,7 @@ TEST_F(ResizeTest, OtherChangesAreRefusedWithTheTextsOfRealServers) {
                R"([{"op":"add","path":"/spec/containers/0/resources","value":{"requests":{)"
                R"("cpu":"1"}}}])")
           .body.GetString("message"),
-      "Pod \"small\" is invalid: spec: Invalid value: \"Burstable\": Pod QOS Class may not change "
+      "Pod \"small\" is invalid: spec: Invalid value: \"BestEffort\": Pod QOS Class may not change "
       "as a result of resizing");
   // Through the pod itself requests stay as they are.
   EXPECT_EQ(

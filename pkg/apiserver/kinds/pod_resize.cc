@@ -141,8 +141,9 @@ void ValidateResize(const Value& pod, const Value& old, FieldErrors& errors) {
     errors = std::move(alone);
     return;
   }
-  const absl::string_view quality = QosClassOf(spec);
-  if (quality != QosClassOf(before)) {
+  // Real servers name the class that the pod has.
+  const absl::string_view quality = QosClassOf(before);
+  if (quality != QosClassOf(spec)) {
     errors.Invalid("spec", Value(quality), "Pod QOS Class may not change as a result of resizing");
   }
   const Value& inits = spec.At("initContainers");
