@@ -44,6 +44,8 @@ bool Excused(const http::Request& request, const http::Response& response) {
   // A list or watch of a version that is still to come.
   if (response.status == 504) return says("Too large resource version");
   if (response.status != 500) return false;
+  // Versions that are no numbers.
+  if (says("strconv.ParseUint: parsing")) return true;
   if (request.method == "POST" && says("resourceVersion should not be set")) return true;
   // Bindings without a target, budgets that contradict each other.
   if (says("target.") || says("more than one PodDisruptionBudget")) return true;
