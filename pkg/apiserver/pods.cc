@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "pkg/apiserver/resources.h"
@@ -52,11 +51,9 @@ Value TopologyOf(Core& core, absl::string_view node) {
   Value out = Value::MakeObject();
   const ResourcePtr nodes = core.registry.Find("", "v1", "nodes");
   const storage::ObjectPtr found = core.store.Get(*nodes->table, node);
-  if (found == nullptr || !absl::StrContains(found->json(), "\"topology.kubernetes.io/"))
-    return out;
-  const Value parsed = found->Parse();
+  if (found == nullptr) return out;
   for (const char* label : {"topology.kubernetes.io/zone", "topology.kubernetes.io/region"}) {
-    if (const Value* value = parsed.At("metadata").At("labels").Find(label)) out.Set(label, *value);
+    if (const auto value = found->Label(label)) out.Set(label, *value);
   }
   return out;
 }

@@ -56,13 +56,13 @@ std::optional<Answer> Router::Route(Call& call, http::Responder& responder) {
   call.caller = *std::move(caller);
   call.segments = absl::StrSplit(call.target.path, '/', absl::SkipEmpty());
   const std::vector<std::string>& s = call.segments;
-  const std::string header(call.request->headers.Get("Accept"));
+  const absl::string_view header = call.request->headers.Get("Accept");
   const bool group_lists = s.size() == 1 && (s[0] == "api" || s[0] == "apis");
   const std::optional<Accept> accept = NegotiateAnswer(header, group_lists);
+  const bool refused = !accept.has_value();
   const bool openapi = !s.empty() && s[0] == "openapi";
   const bool health = !s.empty() && IsHealthPath(s[0]);
-  if (accept.has_value()) call.accept = *accept;
-  const bool refused = !accept.has_value();
+  if (!refused) call.accept = *accept;
   call.accept.pretty = call.target.Has("pretty") &&
                        ParseBool(call.Query("pretty")).value_or(call.Query("pretty").empty());
   if (s.empty()) return discovery_.RootPaths(call);
@@ -98,14 +98,14 @@ std::optional<Answer> Router::Route(Call& call, http::Responder& responder) {
     const bool known = core_.registry.HasBuiltinGroup(group);
     return known ? ErrorAnswer(UnknownResource(), call) : NoSuchPath();
   }
-  const bool custom = core_.registry.IsCustomGroupVersion(group, version);
+  const auto custom = [&] { return core_.registry.IsCustomGroupVersion(group, version); };
   if (s.size() == first) {
-    if (!reads && !custom) return ErrorAnswer(MethodNotAllowed(), call);
+    if (!reads && !custom()) return ErrorAnswer(MethodNotAllowed(), call);
     return discovery_.ResourceList(group, version, call);
   }
   const absl::Status resolved = Resolve(call, group, version, first);
   if (!resolved.ok()) {
-    return custom && call.resource == nullptr ? NoSuchPath() : ErrorAnswer(resolved, call);
+    return call.resource == nullptr && custom() ? NoSuchPath() : ErrorAnswer(resolved, call);
   }
   if (refused) {
     const bool streams = call.name.empty() && reads;
@@ -182,8 +182,9 @@ absl::StatusOr<Answer> Router::OnCollection(Call& call) {
   const std::string& method = call.request->method;
   const bool everywhere = resource.namespaced && call.ns.empty();
   if (method == "GET" && Allows(resource, "list")) return resources_.List(call);
-  if (everywhere)
+  if (everywhere) {
     return resource.is_custom() ? NoSuchPath() : absl::StatusOr<Answer>(MethodNotAllowed());
+  }
   if (resource.is_custom() && (method == "PUT" || method == "PATCH")) {
     return BadRequest("name must be provided");
   }

@@ -71,13 +71,12 @@ validation::MetadataRules RulesOf(const Resource& resource) {
 
 void CheckMetadataUpdate(const Resource& resource, const Value& metadata, const Value& old,
                          FieldErrors& errors) {
+  FieldErrors alone, against_old;
+  validation::ValidateMetadata(metadata, RulesOf(resource), alone);
+  validation::ValidateMetadataUpdate(metadata, old, against_old);
   const int looks = resource.is_custom() ? 1 : kLooksAtMetadata;
-  for (int look = 0; look < looks; ++look) {
-    validation::ValidateMetadata(metadata, RulesOf(resource), errors);
-  }
-  for (int look = 0; look < kLooksAtChange; ++look) {
-    validation::ValidateMetadataUpdate(metadata, old, errors);
-  }
+  for (int look = 0; look < looks; ++look) errors.Append(alone);
+  for (int look = 0; look < kLooksAtChange; ++look) errors.Append(against_old);
 }
 
 // Custom resources may come with another kind than that of their path. Of these real servers say

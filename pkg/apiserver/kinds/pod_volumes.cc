@@ -227,7 +227,7 @@ std::set<std::string> ValidateVolumes(const Value& volumes, const std::string& p
     }
     if (names.contains(name)) found.Duplicate(Child(here, "name"), Value(name));
     if (found.empty()) names.insert(name);
-    for (const FieldError& error : found.all()) errors.Add(error);
+    errors.Append(found);
   }
   return names;
 }

@@ -35,6 +35,9 @@ class FieldErrors {
   void TooLong(absl::string_view field, int max_bytes);
   void TooMany(absl::string_view field, int count, int max);
   void Add(FieldError error) { errors_.push_back(std::move(error)); }
+  void Append(const FieldErrors& more) {
+    errors_.insert(errors_.end(), more.errors_.begin(), more.errors_.end());
+  }
 
   bool empty() const { return errors_.empty(); }
   const std::vector<FieldError>& all() const { return errors_; }
