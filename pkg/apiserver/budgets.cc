@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/strip.h"
 #include "glog/logging.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apiserver/selector/selector.h"
 #include "pkg/apiserver/writer.h"
 
@@ -107,7 +108,7 @@ void Budgets::RecountOne(const std::string& ns) {
               still.Set(stored->name(), evicted);
               continue;
             }
-            if (HasTrueCondition(pod, "Ready")) ++healthy;
+            if (apis::meta::ConditionIsTrue(pod, "Ready")) ++healthy;
           }
           const int64_t desired = DesiredHealthy(present.At("spec"), expected);
           const int64_t allowed = expected == 0 ? 0 : std::max<int64_t>(0, healthy - desired);

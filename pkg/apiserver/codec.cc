@@ -25,6 +25,8 @@ constexpr char kBodyTypes[] =
 constexpr char kTypeMeta[] =
     " into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind "
     "string \"json:\\\"kind,omitempty\\\"\" }";
+constexpr char kUnmarshal[] =
+    "couldn't get version/kind; json parse error: json: cannot unmarshal ";
 constexpr char kScheme[] = "pkg/runtime/scheme.go:111";
 
 // The start of a body for error texts: as text where it looks like JSON, else in hexadecimal.
@@ -91,8 +93,6 @@ absl::Status CheckType(const Value& given, absl::string_view api_version, absl::
 // What the decoder says about a body that is no object, or whose type is no text; OK where it can
 // tell the type.
 absl::Status CheckTypeMeta(const Value& body, absl::string_view kind, absl::string_view text) {
-  constexpr char kUnmarshal[] =
-      "couldn't get version/kind; json parse error: json: cannot unmarshal ";
   if (!body.is_object()) {
     return Unrecognized(kind, absl::StrCat(kUnmarshal, schema::GoKind(body), kTypeMeta), text);
   }
@@ -226,10 +226,7 @@ absl::StatusOr<Value> DecodeDeleteOptions(const http::Request& request) {
   }
   if (given->is_null()) return Value::MakeObject();
   if (!given->is_object()) {
-    return BadRequest(
-        absl::StrCat("couldn't get version/kind; json parse error: json: cannot "
-                     "unmarshal ",
-                     schema::GoKind(*given), kTypeMeta));
+    return BadRequest(absl::StrCat(kUnmarshal, schema::GoKind(*given), kTypeMeta));
   }
   const absl::string_view kind = given->GetString("kind", kKind);
   if (kind != kKind) {

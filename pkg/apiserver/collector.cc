@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apiserver/budgets.h"
 #include "pkg/apiserver/definitions.h"
 #include "pkg/apiserver/deleter.h"
@@ -96,7 +97,7 @@ void Collector::Created(const Resource& resource, const Value& object) {
       Note({Task::Kind::kDependent, KeyOfObject(object), "", ByTable(resource.table.get())});
     }
   }
-  if (IsCore(resource, "nodes") && HasTrueCondition(object, "Ready")) {
+  if (IsCore(resource, "nodes") && apis::meta::ConditionIsTrue(object, "Ready")) {
     Note({Task::Kind::kNode, KeyOfObject(object), "", nullptr});
   }
   if (IsCore(resource, "namespaces")) {
@@ -112,7 +113,7 @@ void Collector::Changed(const Resource& resource, const Value& old, const Value&
   if (WaitsForDependents(object)) {
     Note({Task::Kind::kOwner, KeyOfObject(object), "", ByTable(resource.table.get())});
   }
-  if (IsCore(resource, "nodes") && HasTrueCondition(object, "Ready") &&
+  if (IsCore(resource, "nodes") && apis::meta::ConditionIsTrue(object, "Ready") &&
       HasTaint(object, kNotReadyTaint)) {
     Note({Task::Kind::kNode, KeyOfObject(object), "", nullptr});
   }
@@ -430,7 +431,7 @@ void Collector::ClearNodeTaint(const std::string& name) {
   const ResourcePtr nodes = core_.registry.Find("", "v1", "nodes");
   const auto amended =
       writer_->Amend(*nodes, name, [](const Value& present) -> absl::StatusOr<Value> {
-        if (!HasTrueCondition(present, "Ready") || !HasTaint(present, kNotReadyTaint))
+        if (!apis::meta::ConditionIsTrue(present, "Ready") || !HasTaint(present, kNotReadyTaint))
           return Value();
         Value changed = present;
         Value::Array& taints = changed["spec"]["taints"].as_array();

@@ -1,6 +1,5 @@
 #include "pkg/apiserver/core.h"
 
-#include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -54,16 +53,6 @@ absl::Time ParseTimeText(absl::string_view text) {
 
 std::string KeyOf(const Resource& resource, absl::string_view ns, absl::string_view name) {
   return resource.namespaced ? absl::StrCat(ns, "/", name) : std::string(name);
-}
-
-bool HasTrueCondition(const apis::json::Value& object, absl::string_view type) {
-  const apis::json::Value& conditions = object.At("status").At("conditions");
-  return conditions.is_array() &&
-         std::any_of(conditions.as_array().begin(), conditions.as_array().end(),
-                     [&](const apis::json::Value& condition) {
-                       return condition.GetString("type") == type &&
-                              condition.GetString("status") == "True";
-                     });
 }
 
 }  // namespace hekla::apiserver

@@ -44,9 +44,6 @@ std::string TimeText(absl::Time time);
 // nullopt-like: InfinitePast where the text is no time.
 absl::Time ParseTimeText(absl::string_view text);
 
-// Whether the object has this condition with status True.
-bool HasTrueCondition(const apis::json::Value& object, absl::string_view type);
-
 // The key under which an object is stored.
 std::string KeyOf(const Resource& resource, absl::string_view ns, absl::string_view name);
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "glog/logging.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apiserver/deleter.h"
 #include "pkg/apiserver/writer.h"
 
@@ -173,7 +174,7 @@ void Definitions::Recover() {
   for (const bool established : {true, false}) {
     for (const storage::ObjectPtr& object : list->objects) {
       const Value crd = object->Parse();
-      if (HasTrueCondition(crd, "Established") != established) continue;
+      if (apis::meta::ConditionIsTrue(crd, "Established") != established) continue;
       if (NameConflict(crd).empty()) Serve(crd);  // also one that is being deleted: it has objects
       Sync(std::string(object->key()));
     }

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/apiserver/resources.h"
 #include "pkg/apiserver/status/api_status.h"
 #include "pkg/util/status_macros.h"
@@ -166,7 +167,7 @@ absl::Status Resources::SpendBudget(Call& call, const Value& pod, bool dry_run) 
   const Value& budget = matching[0];
   const std::string name(budget.At("metadata").GetString("name"));
   const Value& status = budget.At("status");
-  if (!HasTrueCondition(pod, "Ready")) {
+  if (!apis::meta::ConditionIsTrue(pod, "Ready")) {
     const bool always = budget.At("spec").GetString("unhealthyPodEvictionPolicy") == "AlwaysAllow";
     if (always || (status.GetInt("currentHealthy") >= status.GetInt("desiredHealthy") &&
                    status.GetInt("desiredHealthy") > 0)) {

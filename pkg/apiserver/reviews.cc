@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/apiserver/kinds/checks.h"
 #include "pkg/apiserver/status/api_status.h"
 #include "pkg/util/status_macros.h"
 
@@ -90,13 +91,7 @@ absl::StatusOr<Answer> AnswerTokenRequest(const Core& core, Authorizer& authoriz
   out.Set("apiVersion", "authentication.k8s.io/v1");
   const int64_t seconds = out.At("spec").GetInt("expirationSeconds", 3600);
   FieldErrors errors;
-  if (seconds < 600) {
-    errors.Invalid("spec.expirationSeconds", Value(static_cast<long long>(seconds)),
-                   "may not specify a duration less than 10 minutes");
-  } else if (seconds > int64_t{1} << 32) {
-    errors.Invalid("spec.expirationSeconds", Value(static_cast<long long>(seconds)),
-                   "may not specify a duration larger than 2^32 seconds");
-  }
+  kinds::CheckTokenLife(out.At("spec").At("expirationSeconds"), "spec.expirationSeconds", errors);
   if (!errors.empty()) {
     return Invalid(GroupKind{"authentication.k8s.io", "TokenRequest"}, "", errors);
   }

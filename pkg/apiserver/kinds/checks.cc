@@ -86,11 +86,21 @@ void CheckCount(const Value& object, absl::string_view name, const std::string& 
   CheckAmount(object, name, path, false, errors);
 }
 
-bool IsIpAddress(absl::string_view text) {
-  in6_addr address;
-  const std::string copy(text);
-  return inet_pton(AF_INET, copy.c_str(), &address) == 1 ||
-         inet_pton(AF_INET6, copy.c_str(), &address) == 1;
+void CheckIpAddress(const Value& address, const std::string& path, FieldErrors& errors) {
+  const Value text = address.is_string() ? address : Value("");
+  in6_addr bytes;
+  if (inet_pton(AF_INET, text.as_string().c_str(), &bytes) == 1) return;
+  if (inet_pton(AF_INET6, text.as_string().c_str(), &bytes) == 1) return;
+  errors.Invalid(path, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+}
+
+void CheckTokenLife(const Value& seconds, const std::string& path, FieldErrors& errors) {
+  if (!seconds.is_int()) return;
+  if (seconds.as_int() < 600) {
+    errors.Invalid(path, seconds, "may not specify a duration less than 10 minutes");
+  } else if (seconds.as_int() > int64_t{1} << 32) {
+    errors.Invalid(path, seconds, "may not specify a duration larger than 2^32 seconds");
+  }
 }
 
 std::vector<std::string> PortNameProblems(absl::string_view name) {

@@ -37,7 +37,9 @@ void CheckIntOrPercent(const apis::json::Value& object, absl::string_view name,
 void CheckCount(const apis::json::Value& object, absl::string_view name, const std::string& path,
                 FieldErrors& errors);
 // An address of either family.
-bool IsIpAddress(absl::string_view text);
+void CheckIpAddress(const apis::json::Value& address, const std::string& path, FieldErrors& errors);
+// The time that a token of a service account is asked for, where given.
+void CheckTokenLife(const apis::json::Value& seconds, const std::string& path, FieldErrors& errors);
 // What is wrong with the name of a port.
 std::vector<std::string> PortNameProblems(absl::string_view name);
 // A port by number or by name.

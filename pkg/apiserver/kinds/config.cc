@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "pkg/apiserver/kinds/all.h"
 #include "pkg/apiserver/kinds/checks.h"
+#include "pkg/apiserver/kinds/default.h"
 #include "pkg/apiserver/patch/patch.h"
 #include "pkg/apiserver/validation/metadata.h"
 #include "pkg/apiserver/validation/names.h"
@@ -20,15 +21,6 @@ using apis::json::Value;
 constexpr size_t kMaxDataBytes = 1 << 20;  // of a config map
 constexpr size_t kMaxEventText = 128;
 constexpr size_t kMaxNoteBytes = 1024;  // of an event
-
-void Default(Value& object, absl::string_view name, Value value) {
-  if (!object.Has(name)) object.Set(name, std::move(value));
-}
-
-void CheckAddress(const Value& address, const std::string& path, FieldErrors& errors) {
-  if (IsIpAddress(address.as_string())) return;
-  errors.Invalid(path, address, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
-}
 
 void ServiceDefaults(Value& service) {
   Value& spec = service["spec"];
@@ -105,13 +97,13 @@ void ServiceValidate(const Value& service, FieldErrors& errors) {
                    absl::StrCat("may not be set to 'None' for ", type, " services"));
   }
   if (!address.empty() && address != "None") {
-    CheckAddress(Value(address), "spec.clusterIPs[0]", errors);
+    CheckIpAddress(Value(address), "spec.clusterIPs[0]", errors);
   }
   CheckSupported(spec, "sessionAffinity", "spec", {"ClientIP", "None"}, errors);
   validation::ValidateLabels(spec.At("selector"), "spec.selector", errors);
   const Value& external = spec.At("externalIPs");
   for (size_t i = 0; external.is_array() && i < external.size(); ++i) {
-    CheckAddress(external.as_array()[i], Index("spec.externalIPs", i), errors);
+    CheckIpAddress(external.as_array()[i], Index("spec.externalIPs", i), errors);
   }
   CheckSupportedIfGiven(spec, "internalTrafficPolicy", "spec", {"Cluster", "Local"}, errors);
   std::vector<std::string> names;
@@ -132,8 +124,7 @@ void ServiceValidate(const Value& service, FieldErrors& errors) {
     }
     const int64_t number = port.GetInt("port");
     if (number < 1 || number > 65535) {
-      errors.Invalid(Child(path, "port"), port.At("port"),
-                     "must be between 1 and 65535, inclusive");
+      errors.Invalid(Child(path, "port"), port.At("port"), kPortRange);
     }
     CheckSupported(port, "protocol", path, {"SCTP", "TCP", "UDP"}, errors);
     CheckPort(port.At("targetPort"), Child(path, "targetPort"), errors);

@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "pkg/apis/meta/quantity.h"
+#include "pkg/apiserver/kinds/default.h"
 #include "pkg/apiserver/kinds/pod_spec.h"
 
 namespace hekla::apiserver::kinds {
@@ -11,10 +12,6 @@ namespace {
 using apis::json::Member;
 using apis::json::Value;
 using apis::meta::Quantity;
-
-void Default(Value& object, absl::string_view name, Value value) {
-  if (!object.Has(name)) object.Set(name, std::move(value));
-}
 
 // "Always" where the tag is "latest" or missing.
 absl::string_view PullPolicy(absl::string_view image) {

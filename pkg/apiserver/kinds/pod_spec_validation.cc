@@ -281,12 +281,6 @@ void ValidateHostPorts(const Value& spec, const std::string& path, FieldErrors& 
   }
 }
 
-void CheckIp(const Value& address, const std::string& path, FieldErrors& errors) {
-  if (address.is_string() && IsIpAddress(address.as_string())) return;
-  errors.Invalid(path, address.is_string() ? address : Value(""),
-                 "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
-}
-
 void CheckDns(const Value& spec, const std::string& path, FieldErrors& errors) {
   const Value& config = spec.At("dnsConfig");
   const bool none = spec.GetString("dnsPolicy") == "None";
@@ -295,7 +289,7 @@ void CheckDns(const Value& spec, const std::string& path, FieldErrors& errors) {
   }
   const Value& servers = config.At("nameservers");
   for (size_t i = 0; servers.is_array() && i < servers.size(); ++i) {
-    CheckIp(servers.as_array()[i], Index(Child(path, "dnsConfig.nameservers"), i), errors);
+    CheckIpAddress(servers.as_array()[i], Index(Child(path, "dnsConfig.nameservers"), i), errors);
   }
 }
 
@@ -342,7 +336,7 @@ void ValidatePodSpec(const Value& spec, const std::string& path, FieldErrors& er
   const Value& aliases = spec.At("hostAliases");
   for (size_t i = 0; aliases.is_array() && i < aliases.size(); ++i) {
     const std::string here = Index(Child(path, "hostAliases"), i);
-    CheckIp(aliases.as_array()[i].At("ip"), Child(here, "ip"), errors);
+    CheckIpAddress(aliases.as_array()[i].At("ip"), Child(here, "ip"), errors);
     const Value& names = aliases.as_array()[i].At("hostnames");
     for (size_t j = 0; names.is_array() && j < names.size(); ++j) {
       const Value& name = names.as_array()[j];

@@ -105,15 +105,7 @@ void CheckDownward(const Value& source, const std::string& path, FieldErrors& er
 }
 
 void CheckToken(const Value& token, const std::string& path, FieldErrors& errors) {
-  const Value& seconds = token.At("expirationSeconds");
-  if (seconds.is_int() && seconds.as_int() < 600) {
-    errors.Invalid(Child(path, "expirationSeconds"), seconds,
-                   "may not specify a duration less than 10 minutes");
-  }
-  if (seconds.is_int() && seconds.as_int() > int64_t{1} << 32) {
-    errors.Invalid(Child(path, "expirationSeconds"), seconds,
-                   "may not specify a duration larger than 2^32 seconds");
-  }
+  CheckTokenLife(token.At("expirationSeconds"), Child(path, "expirationSeconds"), errors);
   CheckRequired(token, "path", path, errors);
 }
 

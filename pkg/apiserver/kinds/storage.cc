@@ -3,6 +3,7 @@
 #include "pkg/apis/meta/quantity.h"
 #include "pkg/apiserver/kinds/all.h"
 #include "pkg/apiserver/kinds/checks.h"
+#include "pkg/apiserver/kinds/default.h"
 #include "pkg/apiserver/kinds/pod_parts.h"
 #include "pkg/apiserver/kinds/pod_spec.h"
 #include "pkg/apiserver/validation/names.h"
@@ -13,10 +14,6 @@ namespace {
 
 using apis::json::Member;
 using apis::json::Value;
-
-void Default(Value& object, absl::string_view name, Value value) {
-  if (!object.Has(name)) object.Set(name, std::move(value));
-}
 
 void CheckModes(const Value& modes, const std::string& path, FieldErrors& errors) {
   bool alone = false;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "pkg/apiserver/kinds/all.h"
 #include "pkg/apiserver/kinds/checks.h"
+#include "pkg/apiserver/kinds/default.h"
 #include "pkg/apiserver/kinds/pod_spec.h"
 #include "pkg/apiserver/selector/selector.h"
 
@@ -17,10 +18,6 @@ using apis::json::Member;
 using apis::json::Value;
 
 constexpr absl::string_view kControllerUid = "batch.kubernetes.io/controller-uid";
-
-void Default(Value& object, absl::string_view name, Value value) {
-  if (!object.Has(name)) object.Set(name, std::move(value));
-}
 
 Value& SpecOf(Value& object) {
   Value& spec = object["spec"];

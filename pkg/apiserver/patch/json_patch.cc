@@ -8,6 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "pkg/apiserver/patch/patch.h"
+#include "pkg/apiserver/schema/decode.h"
 #include "pkg/util/status_macros.h"
 
 namespace hekla::apiserver::patch {
@@ -164,35 +165,28 @@ bool ApplyOne(Value& root, const Value& operation) {
   return Add(root, tokens, std::move(moved));
 }
 
-absl::string_view GoName(const Value& value) {
-  if (value.is_object()) return "object";
-  if (value.is_string()) return "string";
-  return value.is_bool() ? "bool" : "number";
-}
-
 }  // namespace
 
 absl::StatusOr<Value> ApplyJsonPatch(const Value& document, const Value& patch) {
   if (patch.is_null()) return document;
   if (!patch.is_array()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("error decoding patch: json: cannot unmarshal ", GoName(patch),
+        absl::StrCat("error decoding patch: json: cannot unmarshal ", schema::GoKind(patch),
                      " into Go value of type []handlers.jsonPatchOp"));
   }
   for (const Value& operation : patch.as_array()) {
     if (operation.is_null()) continue;
     if (!operation.is_object()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("error decoding patch: json: cannot unmarshal ",
-                       operation.is_array() ? "array" : GoName(operation),
+          absl::StrCat("error decoding patch: json: cannot unmarshal ", schema::GoKind(operation),
                        " into Go value of type handlers.jsonPatchOp"));
     }
     for (const char* name : {"op", "path", "from"}) {
       const Value& text = operation.At(name);
       if (text.is_null() || text.is_string()) continue;
-      return absl::InvalidArgumentError(absl::StrCat(
-          "error decoding patch: json: cannot unmarshal ", text.is_array() ? "array" : GoName(text),
-          " into Go struct field jsonPatchOp.", name, " of type string"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("error decoding patch: json: cannot unmarshal ", schema::GoKind(text),
+                       " into Go struct field jsonPatchOp.", name, " of type string"));
     }
   }
   if (patch.size() > kMaxJsonPatchOperations) {
