@@ -1,10 +1,10 @@
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "pkg/apiserver/crd/schema_node.h"
 #include "pkg/apiserver/crd/structural.h"
@@ -35,24 +35,15 @@ absl::string_view TypeName(const Value& value) {
   return "";
 }
 
-bool IsAddress(absl::string_view text) {
-  int parts = 0;
-  for (absl::string_view part : absl::StrSplit(text, '.')) {
-    int number = 0;
-    if (part.size() > 3 || !absl::SimpleAtoi(part, &number) || number < 0 || number > 255) {
-      return false;
-    }
-    ++parts;
-  }
-  return parts == 4;
-}
-
 // The formats whose rules are simple enough to be checked; all others pass.
 bool HasFormat(absl::string_view format, const std::string& text) {
   absl::Time time;
   if (format == "date-time") return absl::ParseTime(absl::RFC3339_full, text, &time, nullptr);
   if (format == "date") return absl::ParseTime("%E4Y-%m-%d", text, &time, nullptr);
-  if (format == "ipv4") return IsAddress(text);
+  if (format == "ipv4") {
+    in_addr address;
+    return inet_pton(AF_INET, text.c_str(), &address) == 1;
+  }
   if (format == "byte") {
     std::string bytes;
     return absl::Base64Unescape(text, &bytes);
