@@ -13,10 +13,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "cmd/scheduler/endpoints.h"
 #include "glog/logging.h"
@@ -28,6 +26,7 @@
 #include "pkg/kube/config/environment.h"
 #include "pkg/kube/discovery.h"
 #include "pkg/kube/metered_transport.h"
+#include "pkg/kube/write_fence.h"
 #include "pkg/ray/webhook/webhook_server.h"
 #include "pkg/util/build_info.h"
 #include "pkg/util/clock.h"
@@ -149,21 +148,12 @@ class Process {
   absl::Status CheckVersion();
   absl::StatusOr<controller::Manager::Election> MakeElection();
   absl::Status Build(ray::controllers::ServerFeatures server);
-  // Nothing is written before the election has begun, nor after the graph has gone.
-  bool MayWrite() const {
-    absl::MutexLock lock(&fence_mutex_);
-    return fence_ != nullptr && fence_->MayWrite();
-  }
-  void SetFence(const assembly::OperatorGraph* graph) {
-    absl::MutexLock lock(&fence_mutex_);
-    fence_ = graph;
-  }
   void StopThreads() {
     queues_.Stop();
     io_.Stop();
     election_executor_.Stop();
     // With the clients goes a credential plugin that still runs, for which nobody waits.
-    SetFence(nullptr);
+    fence_.Set(nullptr);
     graph_.reset();
     client_.reset();
     election_client_.reset();
@@ -175,6 +165,7 @@ class Process {
   util::SystemClock clock_;
   metrics::Registry registry_;
   kube::ClientMetrics client_metrics_{registry_};
+  kube::WriteFence fence_;
   kube::ClientConfig config_;
   Serving serving_;
   std::optional<ray::webhook::WebhookServer> webhooks_;
@@ -186,9 +177,6 @@ class Process {
   std::unique_ptr<kube::Client> election_client_;
   std::unique_ptr<assembly::OperatorGraph> graph_;
   controller::WorkerPool workers_;
-  // Who says whether this process leads; credentials may still arrive while it goes.
-  mutable absl::Mutex fence_mutex_;
-  const assembly::OperatorGraph* fence_ ABSL_GUARDED_BY(fence_mutex_) = nullptr;
 };
 
 absl::Status Process::MakeClients() {
@@ -201,7 +189,7 @@ absl::Status Process::MakeClients() {
   client.rest.burst = options_.config.burst;
   client.metrics = &client_metrics_;
   if (options_.config.enable_leader_election) {
-    client.rest.may_write = [this] { return MayWrite(); };
+    client.rest.may_write = [this] { return fence_.MayWrite(); };
   }
   HEKLA_ASSIGN_OR_RETURN(client_, kube::Client::Create(config_, &io_, &background_, client));
   if (!options_.config.enable_leader_election) return absl::OkStatus();
@@ -311,7 +299,7 @@ absl::Status Process::Build(ray::controllers::ServerFeatures server) {
   deps.secret_bytes = RandomBytes;
   HEKLA_ASSIGN_OR_RETURN(graph_,
                          assembly::OperatorGraph::Build(std::move(deps), std::move(options)));
-  SetFence(graph_.get());
+  fence_.Set([graph = graph_.get()] { return graph->MayWrite(); });
   return absl::OkStatus();
 }
 

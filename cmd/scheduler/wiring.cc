@@ -30,6 +30,7 @@
 #include "pkg/kube/event_recorder.h"
 #include "pkg/kube/leader_election.h"
 #include "pkg/kube/metered_transport.h"
+#include "pkg/kube/write_fence.h"
 #include "pkg/metrics/registry.h"
 #include "pkg/util/build_info.h"
 #include "pkg/util/clock.h"
@@ -247,19 +248,24 @@ class Election {
  public:
   ~Election() { executor_.Stop(); }
 
-  // `background`: for what may block, so that the lease's own times are kept meanwhile.
-  absl::Status Start(const Options& options, const kube::ClientConfig& config,
-                     util::Executor* background, metrics::Registry* registry,
-                     kube::ClientMetrics* client_metrics, std::function<void()> lead) {
+  // All outlive it.
+  struct Deps {
+    util::Executor* background;  // for what may block, so that the lease's own times are kept
+    metrics::Registry* registry;
+    kube::ClientMetrics* client_metrics;
+    kube::WriteFence* fence;  // opened while this process leads
+  };
+  absl::Status Start(const Options& options, const kube::ClientConfig& config, const Deps& deps,
+                     std::function<void()> lead) {
     kube::Client::Options client;
-    client.metrics = client_metrics;
+    client.metrics = deps.client_metrics;
     client.rest.user_agent = UserAgentOf("leader-election");
     // One lost answer must leave time for another try before the lease is lost.
     client.rest.timeout = std::max(absl::Seconds(1), options.leader_election.renew_deadline / 2);
     client.max_connections = 2;
     client.thread_name = "election-client";
-    HEKLA_ASSIGN_OR_RETURN(client_,
-                           kube::Client::Create(config, &executor_, background, std::move(client)));
+    HEKLA_ASSIGN_OR_RETURN(
+        client_, kube::Client::Create(config, &executor_, deps.background, std::move(client)));
     kube::CoreEventRecorder::Options recorder;
     recorder.component =
         options.scheduler_names.size() == 1 ? options.scheduler_names[0] : "volcano";
@@ -267,10 +273,7 @@ class Election {
                                                         std::move(recorder));
     kube::LeaderElector::Options elector = ElectorOptions(options.leader_election);
     kube::LeaderElector::Callbacks callbacks;
-    const auto status = registry
-                            ->NewGaugeFamily("leader_election_master_status",
-                                             "1 while this process holds the lease.", {"name"})
-                            .With({elector.name});
+    const auto status = kube::LeaderStatus(*deps.registry).With({elector.name});
     callbacks.on_started_leading = [identity = elector.identity, status, lead = std::move(lead)] {
       LOG(INFO) << "leading identity=" << identity;
       status->Set(1);
@@ -288,11 +291,10 @@ class Election {
     };
     elector_ = std::make_unique<kube::LeaderElector>(&client_->rest(), &executor_, events_.get(),
                                                      std::move(elector), std::move(callbacks));
+    deps.fence->Set([elector = elector_.get()] { return elector->IsLeader(); });
     elector_->Start();
     return absl::OkStatus();
   }
-  // Any thread.
-  bool Leads() const { return elector_ != nullptr && elector_->IsLeader(); }
   // Gives the lease away and waits a little for that.
   void Stop(absl::Duration patience) {
     stopping_ = true;
@@ -348,6 +350,7 @@ class Process {
   void StopThreads() {
     session_.Stop();
     io_.Stop();
+    fence_.Set(nullptr);
     election_.reset();
     graph_.reset();
     client_.reset();
@@ -359,6 +362,7 @@ class Process {
   util::SystemClock clock_;
   metrics::Registry registry_;
   kube::ClientMetrics client_metrics_{registry_};
+  kube::WriteFence fence_;
   kube::ClientConfig config_;
   util::ThreadExecutor background_{"background"};  // what may block: credentials
   util::ThreadExecutor io_{"io"};
@@ -386,7 +390,7 @@ absl::Status Process::MakeClient() {
   client.rest.burst = options_.api.burst;
   if (options_.leader_election.enabled) {
     // Nothing is written before the election has begun.
-    client.rest.may_write = [this] { return election_ != nullptr && election_->Leads(); };
+    client.rest.may_write = [this] { return fence_.MayWrite(); };
   }
   HEKLA_ASSIGN_OR_RETURN(client_,
                          kube::Client::Create(config_, &io_, &background_, std::move(client)));
@@ -420,7 +424,7 @@ int Process::Start() {
   }
   election_ = std::make_unique<Election>();
   const absl::Status started =
-      election_->Start(options_, config_, &background_, &registry_, &client_metrics_,
+      election_->Start(options_, config_, {&background_, &registry_, &client_metrics_, &fence_},
                        [graph = graph_.get()] { graph->Start(); });
   return started.ok() ? 0 : Fail("the leader election cannot start", started, 1);
 }

@@ -1,6 +1,5 @@
 #include "pkg/apiserver/core.h"
 
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "glog/logging.h"

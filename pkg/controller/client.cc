@@ -28,10 +28,7 @@ absl::StatusOr<Value> Wait(const std::function<void(kube::ResourceClient::Done)>
 // As Wait, for what changes something: not from a process that does not lead any more.
 absl::StatusOr<Value> Write(const kube::RestClient& rest,
                             const std::function<void(kube::ResourceClient::Done)>& send) {
-  const std::function<bool()>& may_write = rest.options().may_write;
-  if (may_write != nullptr && !may_write()) {
-    return absl::FailedPreconditionError("this process does not lead any more");
-  }
+  HEKLA_RETURN_IF_ERROR(rest.CheckMayWrite());
   return Wait(send);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/kube/leader_election.h"
 
 namespace hekla::controller {
 namespace {
@@ -63,12 +64,7 @@ ControllerMetrics::ControllerMetrics(metrics::Registry& r)
           r.NewHistogramFamily("workqueue_work_duration_seconds",
                                "How long in seconds processing an item from workqueue takes.",
                                {"name", "controller"}, QueueBuckets())),
-      leader_status(
-          r.NewGaugeFamily("leader_election_master_status",
-                           "Gauge of if the reporting system is master of the relevant lease, 0 "
-                           "indicates backup, 1 indicates master. 'name' is the string used to "
-                           "identify the lease. Please make sure to group by name.",
-                           {"name"})) {
+      leader_status(kube::LeaderStatus(r)) {
   r.AddCollector(kUnfinished, [this](metrics::TextWriter& out) { Collect(false, out); });
   r.AddCollector(kLongest, [this](metrics::TextWriter& out) { Collect(true, out); });
 }

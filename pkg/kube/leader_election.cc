@@ -396,4 +396,14 @@ absl::Status LeaderElector::Check(absl::Duration tolerance) const {
   return core_->Check(tolerance);
 }
 
+metrics::GaugeFamily& LeaderStatus(metrics::Registry& registry) {
+  return registry.NewGaugeFamily(
+      "leader_election_master_status",
+      "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 "
+      "indicates master. 'name' is the string used to identify the lease. Please make sure to "
+      "group "
+      "by name.",
+      {"name"});
+}
+
 }  // namespace hekla::kube

@@ -10,6 +10,7 @@
 #include "pkg/kube/event_recorder.h"
 #include "pkg/kube/executor.h"
 #include "pkg/kube/rest_client.h"
+#include "pkg/metrics/registry.h"
 
 namespace hekla::kube {
 
@@ -60,5 +61,8 @@ class LeaderElector {
   class Core;
   const std::shared_ptr<Core> core_;
 };
+
+// `leader_election_master_status` by `name` of the lease: 1 while this process holds it.
+metrics::GaugeFamily& LeaderStatus(metrics::Registry& registry);
 
 }  // namespace hekla::kube

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/http/loopback_transport.h"
+#include "pkg/kube/write_fence.h"
 #include "pkg/util/clock.h"
 #include "pkg/util/manual_executor.h"
 
@@ -236,6 +237,19 @@ TEST_F(LeaderElectionTest, TimesMustFitTogether) {
   options.renew_deadline = absl::Seconds(10);
   options.name = "";
   EXPECT_FALSE(LeaderElector::Validate(options).ok());
+}
+
+TEST(WriteFenceTest, AnswersAsItIsToldAndNoWithoutAnybody) {
+  WriteFence fence;
+  EXPECT_FALSE(fence.MayWrite());
+  bool leads = true;
+  fence.Set([&leads] { return leads; });
+  EXPECT_TRUE(fence.MayWrite());
+  leads = false;
+  EXPECT_FALSE(fence.MayWrite());
+  leads = true;
+  fence.Set(nullptr);
+  EXPECT_FALSE(fence.MayWrite());
 }
 
 }  // namespace

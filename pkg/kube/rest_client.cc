@@ -67,10 +67,9 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
   };
   using CallPtr = std::shared_ptr<Call>;
 
+  bool MayWrite() const { return options_.may_write == nullptr || options_.may_write(); }
   // Whether it is a write and another process may lead by now.
-  bool Fenced(const RestRequest& request) const {
-    return request.method != "GET" && options_.may_write != nullptr && !options_.may_write();
-  }
+  bool Fenced(const RestRequest& request) const { return request.method != "GET" && !MayWrite(); }
 
   void Begin(CallPtr call) { AfterToken(std::move(call), absl::ZeroDuration()); }
 
@@ -277,6 +276,10 @@ void RestClient::Send(RestRequest request, Done done) {
   call->request = std::move(request);
   call->done = std::move(done);
   core_->Begin(std::move(call));
+}
+
+absl::Status RestClient::CheckMayWrite() const {
+  return core_->MayWrite() ? absl::OkStatus() : NotLeading();
 }
 
 absl::StatusOr<http::Response> RestClient::SendAndWait(RestRequest request) {

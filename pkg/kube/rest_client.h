@@ -80,6 +80,9 @@ class RestClient {
 
   // `done` gets 2xx answers; everything else is a status.
   void Send(RestRequest request, Done done);
+  // kFailedPrecondition where may_write says no. For who waits for answers of Send to writes: a
+  // refusal comes on the executor, which may be his own thread.
+  absl::Status CheckMayWrite() const;
   // Waits for the answer. Not on threads of the transport or the executor.
   absl::StatusOr<http::Response> SendAndWait(RestRequest request);
   // Opens a stream. Any HTTP status reaches the observer. Credentials that have to be fetched first
