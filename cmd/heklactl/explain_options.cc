@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "pkg/apis/meta/lookup.h"
 #include "pkg/kube/config/private_yaml.h"
 #include "pkg/util/flag_set.h"
 #include "pkg/util/status_macros.h"
@@ -55,14 +56,6 @@ void ReadName(absl::string_view text, absl::string_view ns, ExplainOptions& o) {
   o.name = absl::StrContains(text, '/') ? std::string(text) : absl::StrCat(ns, "/", text);
 }
 
-const Value* FindNamed(const Value& list, absl::string_view name) {
-  if (!list.is_array()) return nullptr;
-  for (const Value& item : list.as_array()) {
-    if (item.GetString("name") == name) return &item;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 absl::StatusOr<ExplainOptions> ParseExplainOptions(const std::vector<std::string>& arguments) {
@@ -110,12 +103,14 @@ std::string ExplainUsage() {
 absl::StatusOr<std::string> DebugUrlOf(absl::string_view kubeconfig) {
   HEKLA_ASSIGN_OR_RETURN(const auto document, kube::ParsePrivateYaml(kubeconfig));
   const Value& config = document.value;
-  const Value* context = FindNamed(config.At("contexts"), config.GetString("current-context"));
+  const Value* context =
+      apis::meta::FindNamed(config.At("contexts"), config.GetString("current-context"));
   if (context == nullptr) return std::string();
   const Value* cluster =
-      FindNamed(config.At("clusters"), context->At("context").GetString("cluster"));
+      apis::meta::FindNamed(config.At("clusters"), context->At("context").GetString("cluster"));
   if (cluster == nullptr) return std::string();
-  const Value* extension = FindNamed(cluster->At("cluster").At("extensions"), "hekla.dev/debug");
+  const Value* extension =
+      apis::meta::FindNamed(cluster->At("cluster").At("extensions"), "hekla.dev/debug");
   if (extension == nullptr) return std::string();
   return std::string(extension->At("extension").GetString("address"));
 }

@@ -1,8 +1,6 @@
 #include "cmd/heklactl/hosted_cluster.h"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -12,6 +10,7 @@
 #include "cmd/heklactl/kubeconfig.h"
 #include "pkg/apiserver/account_tokens.h"
 #include "pkg/apiserver/shipped/shipped_crds.h"
+#include "pkg/kube/config/environment.h"
 #include "pkg/util/status_macros.h"
 
 namespace hekla::cmd::heklactl {
@@ -29,24 +28,22 @@ absl::StatusOr<std::unique_ptr<Journal>> OpenJournal(const HostedCluster::Option
 absl::StatusOr<std::string> TokenKey(const HostedCluster::Options& options, const Journal* owner) {
   if (owner == nullptr) return std::string();
   const std::string path = absl::StrCat(options.data_dir, "/token-key");
-  std::ifstream file(path, std::ios::binary);
-  if (!file.is_open()) {
+  const absl::StatusOr<std::string> hex = kube::ReadFile(path);
+  if (absl::IsNotFound(hex.status())) {
     const std::string key = apiserver::AccountTokens::NewKey();
     HEKLA_RETURN_IF_ERROR(WritePrivateFile(path, absl::BytesToHexString(key)));
     return key;
   }
-  std::stringstream text;
-  text << file.rdbuf();
-  const std::string hex = text.str();
-  const bool whole = hex.size() == 2 * apiserver::AccountTokens::kKeyBytes &&
-                     std::all_of(hex.begin(), hex.end(), absl::ascii_isxdigit);
+  HEKLA_RETURN_IF_ERROR(hex.status());
+  const bool whole = hex->size() == 2 * apiserver::AccountTokens::kKeyBytes &&
+                     std::all_of(hex->begin(), hex->end(), absl::ascii_isxdigit);
   if (!whole) {
     return absl::DataLossError(
         absl::StrCat(path,
                      " holds no key; without the file a new one is made, and tokens of "
                      "service accounts have to be asked for again"));
   }
-  return absl::HexStringToBytes(hex);
+  return absl::HexStringToBytes(*hex);
 }
 
 apiserver::Options ServerOptions(const HostedCluster::Options& options, const util::Clock* clock,
