@@ -13,6 +13,7 @@
 #include "pkg/cache/bind/context.h"
 #include "pkg/cache/bind/write_channel.h"
 #include "pkg/cache/status/uncertain.h"
+#include "pkg/kube/api_status.h"
 
 namespace hekla::cache {
 
@@ -22,6 +23,11 @@ namespace hekla::cache {
 inline bool MayBeTakenLater(const absl::Status& status) {
   return IsOverload(status) || absl::IsAborted(status) || absl::IsPermissionDenied(status) ||
          absl::IsUnauthenticated(status);
+}
+
+// Failures that any cluster has now and then: no errors for the log.
+inline bool IsOrdinaryFailure(const absl::Status& status) {
+  return IsOverload(status) || absl::IsAborted(status) || kube::IsNotFound(status);
 }
 
 // The newest write per object of one lane: takes the place of a queued one, and is the only one

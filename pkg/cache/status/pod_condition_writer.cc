@@ -157,9 +157,8 @@ void PodConditionWriter::Update(const ItemPtr& item, Value pod, WriteChannel::Do
 // later, unless a newer one takes its place.
 void PodConditionWriter::Failed(const ItemPtr& item, const absl::Status& status) {
   const std::string key = KeyOf(item->write);
-  const bool normal = IsOverload(status) || kube::IsConflict(status) || kube::IsNotFound(status);
-  LOG_IF(ERROR, !normal) << "pod condition not written pod=" << key
-                         << " error=" << status.message();
+  LOG_IF(ERROR, !IsOrdinaryFailure(status))
+      << "pod condition not written pod=" << key << " error=" << status.message();
   if (!MayBeTakenLater(status)) {
     Settled(item);
     return;

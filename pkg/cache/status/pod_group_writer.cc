@@ -139,12 +139,9 @@ void PodGroupWriter::Answered(const ItemPtr& item, const absl::StatusOr<Value>& 
     return;
   }
   // The session takes a status for sent once it was handed over, so this does not give up.
-  const bool later = MayBeTakenLater(answer.status());
-  const bool normal = absl::IsAborted(answer.status()) || IsOverload(answer.status()) ||
-                      kube::IsNotFound(answer.status());
-  LOG_IF(ERROR, !normal) << "Failed to update job <" << KeyOf(item->status)
-                         << ">: " << answer.status().message();
-  if (!later) {
+  LOG_IF(ERROR, !IsOrdinaryFailure(answer.status()))
+      << "Failed to update job <" << KeyOf(item->status) << ">: " << answer.status().message();
+  if (!MayBeTakenLater(answer.status())) {
     writes_.Settled(KeyOf(item->status), item->serial);
     return;
   }

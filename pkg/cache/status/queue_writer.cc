@@ -104,9 +104,8 @@ void QueueWriter::ReadAgain(const ItemPtr& item, WriteChannel::Done done) {
 }
 
 void QueueWriter::Failed(const ItemPtr& item, const absl::Status& status) {
-  const bool normal = IsOverload(status) || kube::IsConflict(status) || kube::IsNotFound(status);
-  LOG_IF(ERROR, !normal) << "queue status not written queue=" << item->status.name
-                         << " error=" << status.message();
+  LOG_IF(ERROR, !IsOrdinaryFailure(status))
+      << "queue status not written queue=" << item->status.name << " error=" << status.message();
   if (!MayBeTakenLater(status)) {
     writes_.Settled(item->status.name, item->serial);
     return;
