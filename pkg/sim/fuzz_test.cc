@@ -51,5 +51,26 @@ TEST(FuzzTest, TheSameSeedIsTheSameRun) {
   }
 }
 
+// All pods are listed anew, slowly; meanwhile a condition is written into one (another node does
+// not fit it either), and then it is deleted. The list comes without it, and so does the next node.
+TEST(FuzzTest, APodThatGoesDuringAListIsGone) {
+  const auto script = Script::Parse(R"({"seed":1,"faults":true}
+{"do":"queue","name":"q1","weight":1,"after":300}
+{"do":"node","name":"n1","cpu":1,"after":300}
+{"do":"gang","name":"g1","min":1,"milli":3000,"run":[0],"after":1000}
+{"do":"history","after":1}
+{"do":"connections","after":1500}
+{"do":"node","name":"n2","cpu":1,"after":500}
+{"do":"delete-pod","name":"g1-0","after":9000}
+{"do":"node","name":"n3","cpu":8,"after":5000}
+{"fault":"stream-broken","at":"CHUNK /api/v1/pods #5"}
+{"fault":"slow","at":"GET /api/v1/pods #1","us":4500000}
+)");
+  ASSERT_TRUE(script.ok()) << script.status();
+  const FuzzOutcome outcome = PlayScript(*script);
+  ASSERT_EQ(outcome.faults, 2);
+  for (const Violation& v : outcome.violations) ADD_FAILURE() << v.rule << ": " << v.text;
+}
+
 }  // namespace
 }  // namespace hekla::sim

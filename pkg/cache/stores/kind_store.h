@@ -201,7 +201,8 @@ class KindStore final : public KindStoreBase {
     }
     entry.spec = spec;
     entry.version = version;
-    entry.epoch = epoch_;
+    // An answer may be older than the list that is under way: no sign of life for that.
+    if (source == Source::kList || source == Source::kWatch) entry.epoch = epoch_;
     entry.uid = UidOf(object);
     if (hooks_.keep_raw) {
       apis::json::Value raw = object;

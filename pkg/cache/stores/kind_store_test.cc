@@ -192,6 +192,20 @@ TEST_F(KindStoreTest, AnswersRunAheadButBringNothingBack) {
   EXPECT_EQ(stores_.pods().size(), 0u);
 }
 
+// An answer from before the deletion arrives while the list from after it is under way. No event of
+// the deletion will come: the watch begins where the list ends.
+TEST_F(KindStoreTest, AnswersAreNoSignOfLifeForAList) {
+  kube::ReflectorSink& pods = Sink("Pod");
+  pods.OnEvent(EventType::kAdded, Pod("p", 5));
+  pods.OnEvent(EventType::kAdded, Pod("q", 6));
+  pods.BeginReplace();
+  stores_.pods().Observe(Pod("p", 7));
+  stores_.pods().ObserveQuietly(Pod("q", 8));
+  Taken();
+  pods.EndReplace("11");
+  EXPECT_EQ(Taken(), "-p -q");
+}
+
 TEST_F(KindStoreTest, OwnConditionWritesWakeNobody) {
   kube::ReflectorSink& pods = Sink("Pod");
   pods.OnEvent(EventType::kAdded, Pod("p", 5));
