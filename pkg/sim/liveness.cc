@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -29,12 +30,16 @@ class Room {
       Add(left, mirror.UsedBelow(name, /*leaving=*/true), -1);
     }
   }
+  // A queue's capability has refused a pod.
+  bool queue_in_the_way() const { return queue_in_the_way_; }
   // Takes it away where there is enough.
   bool Take(const Pod& pod, const std::string& queue) {
     const auto path = mirror_.PathOf(queue);
     for (const std::string& name : path) {
       const auto left = left_.find(name);
-      if (left != left_.end() && !Covers(left->second, pod.request, /*absent=*/true)) return false;
+      if (left == left_.end() || Covers(left->second, pod.request, /*absent=*/true)) continue;
+      queue_in_the_way_ = true;
+      return false;
     }
     for (auto& [name, free] : free_) {
       if (!Covers(free, pod.request, /*absent=*/false)) continue;
@@ -62,6 +67,7 @@ class Room {
   const ClusterMirror& mirror_;
   std::map<std::string, Amounts> free_;  // by node
   std::map<std::string, Amounts> left_;  // by queue with a capability
+  bool queue_in_the_way_ = false;
 };
 
 // A queue's parent; "" for the root.
@@ -152,9 +158,10 @@ Placed PlacedOf(const ClusterMirror& mirror, const std::string& group) {
   return placed;
 }
 
-// How many of the pods would find room, and whether the gang would be whole then.
-int64_t Placeable(const ClusterMirror& mirror, const std::string& key,
-                  const std::vector<const Pod*>& pods) {
+// How many of the pods would find room; 0 where the gang would not be whole then. Nothing where a
+// queue refuses one: then it depends on the order in which they are tried.
+std::optional<int64_t> Placeable(const ClusterMirror& mirror, const std::string& key,
+                                 const std::vector<const Pod*>& pods) {
   Room room(mirror);
   const ClusterMirror::Group* group = mirror.FindGroup(key);
   Placed placed = group == nullptr ? Placed() : PlacedOf(mirror, key);
@@ -164,6 +171,7 @@ int64_t Placeable(const ClusterMirror& mirror, const std::string& key,
     ++found;
     placed.Take(*pod);
   }
+  if (room.queue_in_the_way()) return std::nullopt;
   return group == nullptr || Whole(*group, placed.count, placed.by_role) ? found : 0;
 }
 
@@ -316,12 +324,12 @@ std::vector<Violation> LeftPending(const ClusterMirror& mirror, Sharing sharing,
   const GangRoom gang_room(mirror, sharing);
   for (const auto& [name, pods] : pending) {
     const std::string& group = pods.front()->group;
-    const int64_t found = everything_fits  ? Placeable(mirror, group, pods)
-                          : !group.empty() ? gang_room.Lacking(group, pods)
-                                           : 0;
-    if (found == 0) continue;
+    std::optional<int64_t> found;
+    if (everything_fits) found = Placeable(mirror, group, pods);
+    if (!found.has_value()) found = group.empty() ? 0 : gang_room.Lacking(group, pods);
+    if (*found == 0) continue;
     findings.push_back({now, "left-pending",
-                        absl::StrCat(name, " has ", pods.size(), " pending pods, of which ", found,
+                        absl::StrCat(name, " has ", pods.size(), " pending pods, of which ", *found,
                                      " would fit")});
   }
   return findings;

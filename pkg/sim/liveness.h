@@ -18,7 +18,7 @@ enum class Sharing : uint8_t {
 
 // What should have been bound by now and is not. To be asked when nothing has gone wrong for a
 // while. Judged where no queue's share can be in the way:
-//   - everything asked for fits into the cluster; or
+//   - everything asked for fits into the cluster, and these pods below the capabilities; or
 //   - by the sums of this mirror a gang's queue has room for as many members as it lacks, each as
 //     large as the largest, and so have the nodes.
 std::vector<Violation> LeftPending(const ClusterMirror& mirror, Sharing sharing, absl::Time now);

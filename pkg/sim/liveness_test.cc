@@ -104,6 +104,20 @@ TEST_F(LivenessTest, AGangThatFitsMayNotWaitBecauseOthersDoNot) {
   EXPECT_EQ(Left(Sharing::kByCapacity), "");
 }
 
+// The nodes have room for all of them, the queue for the small two or the large one. Who is tried
+// first decides; no other choice is tried where the gang is not whole then.
+TEST_F(LivenessTest, AGangOfUnequalMembersMayWaitForItsQueue) {
+  Pod("a", "", "Pending", "", "500m");
+  Pod("b", "", "Pending", "", "1");
+  Pod("c", "", "Pending", "", "2");
+  EXPECT_EQ(Left(Sharing::kByCapacity),
+            "left-pending: f/g has 3 pending pods, of which 3 would fit\n");
+  Queue("q", R"("capability":{"cpu":"2"})");
+  EXPECT_EQ(Left(Sharing::kByCapacity), "");
+  Queue("q", R"("capability":{"cpu":"3500m"})");
+  EXPECT_NE(Left(Sharing::kByCapacity), "");
+}
+
 TEST_F(LivenessTest, InATreeLeavesWithAWayToTheRootTakeJobs) {
   Pod("a", "", "Pending");
   Pod("b", "", "Pending");
