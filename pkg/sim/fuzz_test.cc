@@ -51,10 +51,45 @@ TEST(FuzzTest, TheSameSeedIsTheSameRun) {
   }
 }
 
+std::string Played(absl::string_view text, int64_t faults) {
+  const auto script = Script::Parse(text);
+  if (!script.ok()) return script.status().ToString();
+  const FuzzOutcome outcome = PlayScript(*script);
+  EXPECT_EQ(outcome.faults, faults);
+  std::string found;
+  for (const Violation& v : outcome.violations) absl::StrAppend(&found, v.rule, ": ", v.text, "\n");
+  return found;
+}
+
+// The word of a node's end is under way when the process stops, and arrives while it stands still.
+TEST(FuzzTest, WhatIsLateWhenAProcessStopsIsNotKnownWhenItGoesOn) {
+  EXPECT_EQ(Played(R"({"seed":19,"faults":true}
+{"do":"node","name":"n0","cpu":8}
+{"do":"node","name":"n1","cpu":8}
+{"do":"node","name":"n2","cpu":2}
+{"do":"kill","life":0,"after":1}
+{"do":"cordon","name":"n1","after":1}
+{"do":"down","name":"n1","after":1}
+{"do":"node","name":"n6","cpu":4,"after":1}
+{"do":"gang","name":"g15","min":3,"milli":1000,"run":[31,54,24,0],"after":30000}
+{"do":"cordon","name":"n1","after":1}
+{"do":"node","name":"n16","cpu":5,"after":1}
+{"do":"gang","name":"g19","min":1,"milli":1500,"run":[38],"after":30000}
+{"do":"node","name":"n20","cpu":6,"after":1}
+{"do":"remove-node","name":"n20","after":1}
+{"do":"wait","after":300}
+{"do":"freeze","life":0,"ms":11115,"after":1}
+{"do":"pod","name":"p31","milli":500,"run":31,"after":30000}
+{"fault":"stream-lag","at":"CHUNK /api/v1/nodes #20","us":2818739}
+)",
+                   1),
+            "");
+}
+
 // All pods are listed anew, slowly; meanwhile a condition is written into one (another node does
 // not fit it either), and then it is deleted. The list comes without it, and so does the next node.
 TEST(FuzzTest, APodThatGoesDuringAListIsGone) {
-  const auto script = Script::Parse(R"({"seed":1,"faults":true}
+  EXPECT_EQ(Played(R"({"seed":1,"faults":true}
 {"do":"queue","name":"q1","weight":1,"after":300}
 {"do":"node","name":"n1","cpu":1,"after":300}
 {"do":"gang","name":"g1","min":1,"milli":3000,"run":[0],"after":1000}
@@ -65,11 +100,9 @@ TEST(FuzzTest, APodThatGoesDuringAListIsGone) {
 {"do":"node","name":"n3","cpu":8,"after":5000}
 {"fault":"stream-broken","at":"CHUNK /api/v1/pods #5"}
 {"fault":"slow","at":"GET /api/v1/pods #1","us":4500000}
-)");
-  ASSERT_TRUE(script.ok()) << script.status();
-  const FuzzOutcome outcome = PlayScript(*script);
-  ASSERT_EQ(outcome.faults, 2);
-  for (const Violation& v : outcome.violations) ADD_FAILURE() << v.rule << ": " << v.text;
+)",
+                   2),
+            "");
 }
 
 }  // namespace

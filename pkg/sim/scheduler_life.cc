@@ -109,7 +109,11 @@ SchedulerLife::~SchedulerLife() = default;
 void SchedulerLife::Freeze(absl::Time until) {
   const absl::Time now = deps_.clock->Now();
   // What stands still already, or has not caught up yet, knows what it knew at first.
-  if (now >= frozen_until_ + kSlack) frozen_since_ = now;
+  if (now >= frozen_until_ + kSlack) {
+    for (size_t i = 0; i < known_then_.size(); ++i) {
+      known_then_[i] = faults_.KnownUntil(kAuditedPaths[i]);
+    }
+  }
   frozen_until_ = until;
 }
 
@@ -132,16 +136,17 @@ void SchedulerLife::Reload(const std::string& config) {
 
 Knowledge SchedulerLife::Known() const {
   const absl::Time now = deps_.clock->Now();
-  const auto until = [&](absl::string_view path) {
-    absl::Time known = faults_.KnownUntil(path);
-    if (now < frozen_until_ + kSlack) known = std::min(known, frozen_since_);
+  // What was under way when it stopped has come in meanwhile, and nobody has read it.
+  const auto until = [&](size_t path) {
+    absl::Time known = faults_.KnownUntil(kAuditedPaths[path]);
+    if (now < frozen_until_ + kSlack) known = std::min(known, known_then_[path]);
     return known - kSlack;
   };
   Knowledge knowledge;
-  knowledge.nodes = until(kAuditedPaths[0]);
-  knowledge.queues = until(kAuditedPaths[1]);
-  knowledge.groups = until(kAuditedPaths[2]);
-  knowledge.pods = until(kAuditedPaths[3]);
+  knowledge.nodes = until(0);
+  knowledge.queues = until(1);
+  knowledge.groups = until(2);
+  knowledge.pods = until(3);
   for (const char* path : kAuditedPaths) {
     knowledge.complete = knowledge.complete && faults_.Complete(path);
   }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "pkg/kube/leader_election.h"
 #include "pkg/kube/rest_client.h"
 #include "pkg/sim/binding_watcher.h"
+#include "pkg/sim/cluster_mirror.h"
 #include "pkg/sim/decision_auditor.h"
 #include "pkg/sim/faults/fault_transport.h"
 #include "pkg/util/clock.h"
@@ -79,7 +82,8 @@ class SchedulerLife {
   kube::RestClient election_client_;
   std::unique_ptr<assembly::SchedulerGraph> graph_;
   std::unique_ptr<kube::LeaderElector> elector_;
-  absl::Time frozen_since_ = absl::InfinitePast();
+  // What had reached it when it began to stand still, by collection of kAuditedPaths.
+  std::array<absl::Time, std::size(kAuditedPaths)> known_then_;
   absl::Time frozen_until_ = absl::InfinitePast();
   int64_t cycles_ = 0;
   bool lost_ = false;
