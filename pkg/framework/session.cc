@@ -24,9 +24,7 @@ constexpr absl::Duration kLongestEventPause = absl::Minutes(5);
 
 }  // namespace
 
-uint64_t OwnerOf(const model::TaskTable& tasks, TaskId task) {
-  return util::StableHash(tasks.spec[task]->uid);
-}
+uint64_t OwnerOf(const model::TaskTable& tasks, TaskId task) { return tasks.serial[task]; }
 
 uint64_t OwnerOf(const model::JobTable& jobs, JobId job) {
   return jobs.spec[job] == nullptr ? 0 : util::StableHash(jobs.spec[job]->uid);

@@ -128,6 +128,7 @@ class Cluster::Impl {
   using NameKey = std::pair<absl::string_view, absl::string_view>;
   absl::flat_hash_map<absl::string_view, TaskId> task_by_uid;  // views into the task's spec
   absl::flat_hash_map<NameKey, TaskId> task_by_name;
+  uint64_t last_serial = 0;  // of a task
   util::IdVector<TaskId, uint32_t> node_slot, job_slot, sub_job_slot;
   util::IdVector<TaskId, uint8_t> evicted;  // by us, not yet confirmed
   std::vector<TaskId> free_tasks;

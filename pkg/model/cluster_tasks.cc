@@ -59,6 +59,7 @@ TaskId Cluster::Impl::NewTask() {
     id = TaskId(static_cast<uint32_t>(k.size()));
     const size_t n = id.index() + 1;
     k.live.resize(n);
+    k.serial.resize(n);
     k.status.resize(n);
     k.task_class.resize(n);
     k.job.resize(n);
@@ -81,6 +82,7 @@ TaskId Cluster::Impl::NewTask() {
     evicted.resize(n);
   }
   k.live[id] = 1;
+  k.serial[id] = ++last_serial;
   k.status[id] = TaskStatus::kPending;
   k.node[id] = NodeId();
   k.job[id] = JobId();

@@ -25,6 +25,9 @@ struct LastTransaction {
 
 struct TaskTable {
   util::IdVector<TaskId, uint8_t> live;
+  // Of the pod in the row, for notes that outlive it: rows are used again, serials are not; never
+  // 0.
+  util::IdVector<TaskId, uint64_t> serial;
   util::IdVector<TaskId, TaskStatus> status;
   util::IdVector<TaskId, TaskClassId> task_class;
   util::IdVector<TaskId, JobId> job;  // invalid: occupies its node, belongs to no gang
