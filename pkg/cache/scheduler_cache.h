@@ -28,8 +28,9 @@ namespace hekla::cache {
 //   - per object a newer status replaces a queued older one; what would change nothing is not sent;
 //   - a bind or eviction that failed, or whose outcome is unknown, is settled by reading the pod
 //     again, with back-off per pod, and comes back as a delta (BindFailed, EvictFailed);
-//   - Bind emits `Scheduled`, and `FailedScheduling` where it fails; Evict emits `Evict` on the pod
-//     and its PodGroup. All other events come from the session through Emit.
+//   - Bind emits `Scheduled`; Evict emits `Evict` on the pod and its PodGroup; a pod condition that
+//   is
+//     written emits `FailedScheduling`. All other events come from the session through Emit.
 // A kind the server does not have counts as empty; one that is forbidden keeps Synced false.
 //
 // Threads: Snapshot and the DecisionSink calls from the session thread; everything else runs on

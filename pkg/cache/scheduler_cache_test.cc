@@ -496,6 +496,53 @@ TEST_F(StatusTest, PodConditionIsRepeatedUntilTheServerTakesIt) {
   EXPECT_EQ(cache_->PendingWrites(), 0u);
 }
 
+TEST_F(StatusTest, PodConditionHasOneEventHoweverOftenItIsTried) {
+  api_.Put(kPods, Pod("a"));
+  Start();
+  FailTimes(3, "PUT", {503});
+  cache_->WritePodCondition(PodWrite("no room"));
+  Run(absl::Minutes(1));
+  EXPECT_EQ(api_.Count("PUT"), 4);
+  EXPECT_THAT(recorder_.events, ElementsAre("Pod n/a Warning FailedScheduling: no room"));
+}
+
+// Others have written it: the watch has not told yet.
+TEST_F(StatusTest, PodConditionThatIsThereHasNoEvent) {
+  api_.Put(kPods, Pod("a"));
+  Start();
+  api_.HoldWatches(true);
+  Value told = Pod("a");
+  told.Ensure({"status"})["conditions"].Append(*apis::json::Parse(
+      R"({"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"no room"})"));
+  api_.Put(kPods, told);
+  cache_->WritePodCondition(PodWrite("no room"));
+  Run();
+  EXPECT_EQ(api_.Count("PUT"), 0);
+  EXPECT_THAT(recorder_.events, ElementsAre());
+}
+
+TEST_F(StatusTest, WordingOfPodConditionsHasAnEventWhenItsTurnComes) {
+  api_.Put(kPods, Pod("a"));
+  Start();
+  for (int i = 0; i <= 5; ++i) {
+    cache_->WritePodCondition(PodWrite(absl::StrCat(i)));
+    Run();
+  }
+  EXPECT_THAT(recorder_.events, ElementsAre("Pod n/a Warning FailedScheduling: 0",
+                                            "Pod n/a Warning FailedScheduling: 1"));
+  Run(absl::Seconds(1));
+  ASSERT_EQ(recorder_.events.size(), 3u);
+  EXPECT_EQ(recorder_.events[2], "Pod n/a Warning FailedScheduling: 5");
+  // Another reason takes no turn, and leaves nothing of what waited.
+  cache_->WritePodCondition(PodWrite("6"));
+  ports::PodConditionWrite other = PodWrite("there is room");
+  other.reason = "Schedulable";
+  cache_->WritePodCondition(other);
+  Run(absl::Minutes(5));
+  ASSERT_EQ(recorder_.events.size(), 4u);
+  EXPECT_EQ(recorder_.events[3], "Pod n/a Warning FailedScheduling: there is room");
+}
+
 TEST_F(StatusTest, QueueStatusIsWrittenWhereAmountsDiffer) {
   api_.Put(
       kQueues,

@@ -4,7 +4,6 @@
 #include "absl/strings/str_join.h"
 #include "glog/logging.h"
 #include "pkg/framework/session_state.h"
-#include "pkg/util/random.h"
 
 namespace hekla::framework {
 namespace {
@@ -18,14 +17,11 @@ using model::TaskStatus;
 
 constexpr absl::string_view kSchedulable = "Schedulable";
 constexpr absl::string_view kUnschedulable = "Unschedulable";
-constexpr absl::string_view kNowhere = "all nodes are unavailable";
 
 std::string SortedList(std::vector<std::string> items) {
   std::sort(items.begin(), items.end());
   return absl::StrJoin(items, ", ");
 }
-
-std::string_view StdView(absl::string_view text) { return {text.data(), text.size()}; }
 
 std::string PodName(const model::TaskSpec& spec) {
   return absl::StrCat(spec.namespace_name, "/", spec.name);
@@ -100,69 +96,6 @@ bool WriteStatus(Session& session, JobId job) {
   sent.status = status;
   session.deps().sink->WritePodGroup(std::move(status));
   return true;
-}
-
-void WritePodCondition(Session& session, TaskId task, const std::string& job_text) {
-  const model::Tables& t = session.tables();
-  const model::TaskSpec& spec = *t.tasks.spec[task];
-  WaitReason why = TaskWaitReason(session, task, /*with_message=*/true);
-  if (why.message.empty()) why.message = job_text.empty() ? std::string(kNowhere) : job_text;
-  Session::State::SentCondition& sent = session.state().sent_conditions.Grow(task);
-  const uint64_t owner = util::StableHash(spec.uid);
-  const uint64_t text = util::StableHash(why.message, util::StableHash(why.reason));
-  std::string nominated;
-  if (why.nominated.valid()) {
-    nominated = std::string(session.dictionary().symbols.Text(t.nodes.name[why.nominated]));
-    if (nominated == spec.nominated_node) nominated.clear();
-  }
-  const bool sent_already = sent.owner == owner && sent.text == text;
-  const bool known = spec.scheduled_condition.has_value() &&
-                     spec.scheduled_condition->status == "False" &&
-                     StdView(why.reason) == spec.scheduled_condition->reason &&
-                     spec.scheduled_condition->message == why.message;
-  sent = {owner, text};
-  if ((known || sent_already) && nominated.empty()) return;
-  ports::PodConditionWrite write;
-  write.uid = spec.uid;
-  write.namespace_name = spec.namespace_name;
-  write.name = spec.name;
-  write.reason = std::string(why.reason);
-  write.message = why.message;
-  write.nominated_node = std::move(nominated);
-  ports::EventWrite event;
-  event.object = ports::EventWrite::Object::kPod;
-  event.namespace_name = spec.namespace_name;
-  event.name = spec.name;
-  event.uid = spec.uid;
-  event.warning = true;
-  event.reason = "FailedScheduling";
-  event.message = std::move(why.message);
-  session.deps().sink->Emit(std::move(event));
-  session.deps().sink->WritePodCondition(std::move(write));
-}
-
-void PublishPods(Session& session, JobId job) {
-  const model::Tables& t = session.tables();
-  const StatusCounts& counts = t.jobs.counts[job];
-  if (counts[TaskStatus::kAllocated] + counts[TaskStatus::kPending] +
-          counts[TaskStatus::kPipelined] ==
-      0) {
-    return;
-  }
-  const std::string job_text = session.JobFitErrorText(job);
-  std::vector<TaskId> waiting;
-  for (TaskId task : t.jobs.tasks[job]) {
-    const TaskStatus status = t.tasks.status[task];
-    const bool waits = status == TaskStatus::kAllocated || status == TaskStatus::kPending ||
-                       status == TaskStatus::kPipelined;
-    if (waits && !t.tasks.gated[task]) waiting.push_back(task);
-  }
-  std::sort(waiting.begin(), waiting.end(), [&](TaskId a, TaskId b) {
-    const TaskStatus x = t.tasks.status[a], y = t.tasks.status[b];
-    if (x != y) return x < y;
-    return t.tasks.spec[a]->name < t.tasks.spec[b]->name;
-  });
-  for (TaskId task : waiting) WritePodCondition(session, task, job_text);
 }
 
 // A warning per try, and whenever its text changes. Where nothing waits there is nothing to warn
@@ -353,6 +286,7 @@ void PublishJobs(Session& session) {
   // Publishing marks further jobs only while it is at them.
   const std::vector<JobId>& jobs = session.cluster().unpublished_jobs();
   for (size_t i = 0; i < jobs.size(); ++i) PublishJob(session, jobs[i]);
+  PublishOwedWordings(session);
 }
 
 }  // namespace hekla::framework

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <queue>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,7 @@ struct Session::State {
     uint64_t attempted = 0;      // number of the session that tried the job last
     uint64_t dispatched = 0;     // number of the session that committed tasks of it last
     uint64_t condition_set = 0;  // number of the session that set Unschedulable last
+    absl::Time wording_due = absl::InfiniteFuture();  // the job's first turn in owed_wordings
   };
   util::IdVector<model::JobId, JobNote> notes;
 
@@ -60,9 +62,22 @@ struct Session::State {
   util::IdVector<model::JobId, SentStatus> sent;
   struct SentCondition {
     uint64_t owner = 0;
-    uint64_t text = 0;
+    absl::string_view reason;                        // a constant
+    uint64_t text = 0;                               // a hash of it
+    absl::Time next_wording = absl::InfinitePast();  // another text alone is not sent before
+    absl::Duration pause;
   };
   util::IdVector<model::TaskId, SentCondition> sent_conditions;
+  // Jobs with pods of which only the wording may have changed, to be looked at when its turn comes.
+  struct OwedWording {
+    absl::Time due;
+    model::JobId job;
+    // The first to come is the greatest.
+    friend bool operator<(const OwedWording& a, const OwedWording& b) {
+      return a.due != b.due ? b.due < a.due : b.job < a.job;
+    }
+  };
+  std::priority_queue<OwedWording> owed_wordings;
   struct SentQueue {
     int64_t resource_version = -1;
     std::vector<std::pair<std::string, std::string>> allocated;
@@ -121,6 +136,10 @@ model::PodGroupPhase NextPhase(const model::JobTable& jobs, model::JobId job, bo
 
 // Statuses, conditions and events of the jobs that changed (job_status.cc).
 void PublishJobs(Session& session);
+// Conditions of the job's pods that wait, and of those whose wording has waited
+// (pod_conditions.cc).
+void PublishPods(Session& session, model::JobId job);
+void PublishOwedWordings(Session& session);
 // Status of the queues that changed, and of their ancestors (queue_status.cc).
 void PublishQueues(Session& session);
 

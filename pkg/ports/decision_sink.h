@@ -58,7 +58,8 @@ struct QueueStatus {
   std::vector<std::pair<std::string, std::string>> allocated;  // resource → quantity
 };
 
-// PodScheduled=False with this reason and message, and optionally a nominated node.
+// PodScheduled=False with this reason and message, and optionally a nominated node. Where that
+// changes the pod, a warning `FailedScheduling` with the same message goes out with it.
 struct PodConditionWrite {
   std::string uid, namespace_name, name;
   std::string reason, message;

@@ -20,6 +20,8 @@ class RecordingSink final : public ports::DecisionSink {
   }
   void WriteQueue(ports::QueueStatus status) override { queues.push_back(std::move(status)); }
   void WritePodCondition(ports::PodConditionWrite write) override {
+    events.push_back({ports::EventWrite::Object::kPod, write.namespace_name, write.name, write.uid,
+                      /*warning=*/true, "FailedScheduling", write.message});
     pod_conditions.push_back(std::move(write));
   }
   void Emit(ports::EventWrite event) override { events.push_back(std::move(event)); }

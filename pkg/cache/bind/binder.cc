@@ -151,8 +151,6 @@ void Binder::Fail(const ItemPtr& item, std::shared_ptr<const model::TaskSpec> no
   if (now == nullptr) {
     backoff_.Forget(r.uid);
   } else if (now->node.empty()) {
-    context_->Event(PodReference(r.namespace_name, r.name, r.uid), /*warning=*/true,
-                    "FailedScheduling", item->message);
     write_condition_(
         {r.uid, r.namespace_name, r.name, "SchedulerError", item->message, /*nominated=*/""});
   }

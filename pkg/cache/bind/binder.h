@@ -17,7 +17,7 @@ namespace hekla::cache {
 // settled by reading the pod:
 //   it stands on our node        success after all
 //   it stands elsewhere          BindFailed with what was read
-//   it has no node               condition and event SchedulerError, then BindFailed
+//   it has no node               condition SchedulerError with its event, then BindFailed
 //   it is gone, or another pod   BindFailed without a pod
 // 429 did not take effect and is sent again after a pause.
 // Threads: the io executor.

@@ -35,6 +35,7 @@ struct PodConditionWriter::Item {
   ports::PodConditionWrite write;
   int conflicts = 0;
   int tries = 0;
+  bool told = false;  // the event is out
   LatestWrites::Serial serial = 0;
 };
 
@@ -53,26 +54,39 @@ void PodConditionWriter::Write(ports::PodConditionWrite write) {
   const model::TaskSpec* task = ToChange(write);
   if (task == nullptr) return;
   const std::string key = KeyOf(write);
-  if (auto it = deferred_.find(key); it != deferred_.end()) {
-    it->second = std::move(write);  // takes the turn of the one that waits
-    return;
-  }
   const auto& old = task->scheduled_condition;
   const bool message_only =
       old && old->status == "False" && old->reason == write.reason && !Nominates(*task, write);
+  if (auto it = deferred_.find(key); it != deferred_.end()) {
+    if (message_only) {
+      it->second.write = std::move(write);  // takes the turn of the one that waits
+      return;
+    }
+    deferred_.erase(it);
+  }
   const absl::Duration delay = throttle_.Delay(key, message_only, context_->io->Now());
   if (delay <= absl::ZeroDuration()) {
     Submit(std::move(write));
     return;
   }
-  deferred_[key] = std::move(write);
-  context_->After(delay, [this, key] {
-    auto it = deferred_.find(key);
-    if (it == deferred_.end()) return;
-    ports::PodConditionWrite latest = std::move(it->second);
-    deferred_.erase(it);
-    Submit(std::move(latest));
-  });
+  deferred_[key] = {std::move(write), ++last_turn_};
+  context_->After(delay, [this, key, turn = last_turn_] { SubmitDeferred(key, turn); });
+}
+
+// A turn that was given up, for a write that could not wait, has come to nothing.
+void PodConditionWriter::SubmitDeferred(const std::string& key, uint64_t turn) {
+  auto it = deferred_.find(key);
+  if (it == deferred_.end() || it->second.turn != turn) return;
+  ports::PodConditionWrite latest = std::move(it->second.write);
+  deferred_.erase(it);
+  Submit(std::move(latest));
+}
+
+void PodConditionWriter::Tell(Item& item) {
+  if (std::exchange(item.told, true)) return;
+  const ports::PodConditionWrite& w = item.write;
+  context_->Event(PodReference(w.namespace_name, w.name, w.uid), /*warning=*/true,
+                  "FailedScheduling", w.message);
 }
 
 WriteChannel::Call PodConditionWriter::CallOf(const ItemPtr& item) {
@@ -131,6 +145,7 @@ void PodConditionWriter::Update(const ItemPtr& item, Value pod, WriteChannel::Do
     done(absl::OkStatus());
     return;
   }
+  Tell(*item);
   const int64_t version = ParseResourceVersion(pod.At("metadata").GetString("resourceVersion"));
   const kube::ResourceClient pods(context_->client, PodResource());
   pods.Update(

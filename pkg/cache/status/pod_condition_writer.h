@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,11 +13,12 @@
 
 namespace hekla::cache {
 
-// Writes PodScheduled=False and the nominated node into pods where that changes something. The pod
-// is read first: what is written is the whole status, and other writers' changes must stay. A write
-// that the server could not take is repeated until it succeeds or a newer one takes its place.
-// Threads: the io executor.
-// Source:  spec scheduler-core 4.6.
+// Writes PodScheduled=False and the nominated node into pods where that changes something, and
+// tells of it by an event `FailedScheduling`, as upstream does: what is never written, or is there
+// already, gets none. The pod is read first: what is written is the whole status, and other
+// writers' changes must stay. A write that the server could not take is repeated until it succeeds
+// or a newer one takes its place; its event is not. Threads: the io executor. Source:  spec
+// scheduler-core 4.6.
 class PodConditionWriter {
  public:
   explicit PodConditionWriter(const WriteContext* context)
@@ -40,6 +42,8 @@ class PodConditionWriter {
   WriteChannel::Call CallOf(const ItemPtr& item);
   void Settled(const ItemPtr& item);
   void Submit(ports::PodConditionWrite write);
+  void SubmitDeferred(const std::string& key, uint64_t turn);
+  void Tell(Item& item);
   void Begin(const ItemPtr& item, WriteChannel::Done done);
   void Read(const ItemPtr& item, WriteChannel::Done done);
   void Update(const ItemPtr& item, apis::json::Value pod, WriteChannel::Done done);
@@ -48,8 +52,13 @@ class PodConditionWriter {
   const WriteContext* const context_;
   MessageThrottle throttle_;
   LatestWrites writes_;
+  struct Deferred {
+    ports::PodConditionWrite write;
+    uint64_t turn = 0;
+  };
   // The newest write of each pod whose turn has not come.
-  absl::flat_hash_map<std::string, ports::PodConditionWrite> deferred_;
+  absl::flat_hash_map<std::string, Deferred> deferred_;
+  uint64_t last_turn_ = 0;
 };
 
 }  // namespace hekla::cache
