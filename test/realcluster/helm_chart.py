@@ -39,12 +39,43 @@ def must_contain(text, wanted, what):
             raise AssertionError(f"{what}: {'has' if absent else 'lacks'} {part!r}\n{text}")
 
 
+def check_monitor(run, helm, kubectl):
+    """What a Prometheus operator would watch selects the Service of the operator, and its port."""
+    run(*kubectl, "apply", "-f", HERE / "service-monitor-crd.yaml")
+    run(*kubectl, "wait", "--for=condition=Established", "crd",
+        "servicemonitors.monitoring.coreos.com", "--timeout=60s")
+    monitor = "ray_operator.metrics.serviceMonitor"
+    text = run(helm, "template", "trial", CHART, "--namespace", NAMESPACE,
+               "--set", f"{monitor}.enabled=true,{monitor}.namespace=monitoring",
+               "--set", f"{monitor}.interval=1m30s,{monitor}.additionalLabels.release=prom").stdout
+    done = run(*kubectl, "apply", "--dry-run=server", "--validate=strict", "-o", "json", "-f", "-",
+               input=text)
+    made = {item["kind"]: item for item in json.loads(done.stdout)["items"]
+            if item["kind"] == "ServiceMonitor"
+            or item["metadata"]["name"] == "trial-ray-operator"}
+    seen, service = made["ServiceMonitor"], made["Service"]
+    endpoint = seen["spec"]["endpoints"][0]
+    if (seen["metadata"]["namespace"], seen["metadata"]["labels"]["release"]) != ("monitoring",
+                                                                                 "prom"):
+        raise AssertionError(f"metadata of the ServiceMonitor: {seen['metadata']}")
+    if seen["spec"]["namespaceSelector"] != {"matchNames": [service["metadata"]["namespace"]]}:
+        raise AssertionError(f"namespaces of the ServiceMonitor: {seen['spec']}")
+    wanted = seen["spec"]["selector"]["matchLabels"].items()
+    if not wanted <= service["metadata"]["labels"].items():
+        raise AssertionError(f"{wanted} does not select {service['metadata']}")
+    if endpoint["port"] not in [port["name"] for port in service["spec"]["ports"]]:
+        raise AssertionError(f"no such port: {endpoint}")
+    if (endpoint["interval"], endpoint["honorLabels"]) != ("1m30s", True):
+        raise AssertionError(f"endpoint of the ServiceMonitor: {endpoint}")
+
+
 def check(run, helm, kubeconfig):
     """`run` runs a command and gives its output; see realcluster_test.py."""
     kubectl = "kubectl", "--kubeconfig", kubeconfig
     run(helm, "lint", "--strict", CHART)
-    for namespace in (NAMESPACE, "team-a"):
+    for namespace in (NAMESPACE, "team-a", "monitoring"):
         run(*kubectl, "create", "namespace", namespace)
+    check_monitor(run, helm, kubectl)
     for values, wanted in CASES.items():
         flags = ("--values", HERE / values) if values else ()
         text = run(helm, "template", "trial", CHART, "--namespace", NAMESPACE, *flags).stdout
