@@ -39,7 +39,7 @@ VARYING = [(re.compile(pattern), replacement) for pattern, replacement in (
     (r'(\\"resourceVersion\\":\\")\d+', r"\1<version>"),
     (r"127\.0\.0\.1:\d+", "<address>"),
     (r"^(\d+[smhdy])+$", "<age>"))]
-BY_CHANCE = 12
+BY_CHANCE = 3
 # What differs from run to run, or comes from admission that the embedded server has by an option.
 DROPPED = {"resourceVersion", "managedFields", "continue", "serviceAccount", "serviceAccountName",
            "clusterIP", "clusterIPs", "node.alpha.kubernetes.io/ttl"}
