@@ -224,14 +224,6 @@ bool OperatorGraph::ProcessNext() {
   return any;
 }
 
-absl::Time OperatorGraph::NextDue() const {
-  absl::Time due = absl::InfiniteFuture();
-  for (controller::Controller* const controller : parts_->controllers) {
-    due = std::min(due, controller->queue().NextDue());
-  }
-  return due;
-}
-
 bool OperatorGraph::Ready() const { return parts_->manager->Ready(); }
 bool OperatorGraph::IsLeading() const { return parts_->manager->IsLeading(); }
 bool OperatorGraph::MayWrite() const { return parts_->manager->MayWrite(); }

@@ -88,8 +88,6 @@ class OperatorGraph {
   // Reconciles at most one key of each controller on the caller's thread, which must be that of
   // `queues`; false when there was none.
   bool ProcessNext();
-  // When the next waiting key becomes ready. On the thread of `queues`.
-  absl::Time NextDue() const;
 
   // Caches are complete. Any thread.
   bool Ready() const;

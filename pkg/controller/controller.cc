@@ -76,9 +76,9 @@ bool Controller::ProcessNext() {
 
 void Controller::Run(const PriorityQueue::Item& item) {
   series_->active->Add(1);
-  const absl::Time start = deps_.executor->Now();
+  const absl::Duration start = deps_.executor->Uptime();
   const absl::StatusOr<Result> result = Reconcile(item.key);
-  series_->time->Observe(absl::ToDoubleSeconds(deps_.executor->Now() - start));
+  series_->time->Observe(absl::ToDoubleSeconds(deps_.executor->Uptime() - start));
   Settle(item, result);
   queue_->Done(item.key);
   series_->active->Add(-1);

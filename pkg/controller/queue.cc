@@ -23,14 +23,17 @@ struct Input {
   PriorityQueue::Take take;
 };
 
+// When a key is ready that is ready already; smaller than every moment.
+constexpr absl::Duration kReady = -absl::InfiniteDuration();
+
 struct Pending {
   Request key;
   int priority = 0;
   uint64_t order = 0;
-  absl::Time ready_at = absl::InfinitePast();  // InfinitePast: ready
-  absl::Time ready_since = absl::InfinitePast();
+  absl::Duration ready_at = kReady;  // in uptime
+  absl::Duration ready_since = absl::ZeroDuration();
 
-  bool ready() const { return ready_at == absl::InfinitePast(); }
+  bool ready() const { return ready_at == kReady; }
 };
 
 struct ReadyOrder {
@@ -111,8 +114,8 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
     Publish();
     return item;
   }
-  absl::Time NextDue() const {
-    return waiting_.empty() ? absl::InfiniteFuture() : (*waiting_.begin())->ready_at;
+  absl::Duration NextDue() const {
+    return waiting_.empty() ? absl::InfiniteDuration() : (*waiting_.begin())->ready_at;
   }
 
  private:
@@ -142,7 +145,7 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
       absl::MutexLock lock(&mutex_);
       taken_.swap(input_);
     }
-    const absl::Time now = deps_.executor->Now();
+    const absl::Duration now = deps_.executor->Uptime();
     for (Input& input : taken_) {
       switch (input.kind) {
         case Input::Kind::kAdd:
@@ -162,7 +165,7 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
     taken_.clear();
   }
 
-  void Merge(const Request& key, const AddOptions& options, absl::Time now) {
+  void Merge(const Request& key, const AddOptions& options, absl::Duration now) {
     if (shut_down_) return;
     absl::Duration after = std::max(options.after, absl::ZeroDuration());
     if (options.rate_limited) {
@@ -172,7 +175,7 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
     }
     const bool delayed = after > absl::ZeroDuration();
     if (delayed && deps_.metrics != nullptr) deps_.metrics->Retried();
-    const absl::Time ready_at = delayed ? now + after : absl::InfinitePast();
+    const absl::Duration ready_at = delayed ? now + after : kReady;
     const int priority = options.priority.value_or(0);
 
     const auto [it, is_new] = items_.try_emplace(key);
@@ -186,8 +189,8 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
       return;
     }
     Pending& item = *it->second;
-    // InfinitePast, "ready", is the smallest: the earliest time wins.
-    const absl::Time earliest = std::min(item.ready_at, ready_at);
+    // The earliest time wins.
+    const absl::Duration earliest = std::min(item.ready_at, ready_at);
     if (earliest == item.ready_at && priority <= item.priority) return;
     Remove(item);
     const bool was_ready = item.ready();
@@ -206,7 +209,7 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
   }
 
   // An item that was in neither set goes into the right one.
-  void Insert(Pending& item, absl::Time now) {
+  void Insert(Pending& item, absl::Duration now) {
     if (!item.ready()) {
       waiting_.insert(&item);
       return;
@@ -224,11 +227,11 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
   }
 
   void MoveDue() {
-    const absl::Time now = deps_.executor->Now();
+    const absl::Duration now = deps_.executor->Uptime();
     while (!waiting_.empty() && (*waiting_.begin())->ready_at <= now) {
       Pending& item = **waiting_.begin();
       waiting_.erase(waiting_.begin());
-      item.ready_at = absl::InfinitePast();
+      item.ready_at = kReady;
       item.order = next_order_++;  // in the order of becoming ready
       Insert(item, now);
     }
@@ -238,7 +241,7 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
     for (auto it = ready_.begin(); it != ready_.end(); ++it) {
       Pending& pending = **it;
       if (locked_.contains(pending.key)) continue;
-      const absl::Time now = deps_.executor->Now();
+      const absl::Duration now = deps_.executor->Uptime();
       Item item{.key = std::move(pending.key),
                 .priority = pending.priority,
                 .waited = now - pending.ready_since};
@@ -255,7 +258,7 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
     return std::nullopt;
   }
 
-  void Unlock(const Request& key, absl::Time now) {
+  void Unlock(const Request& key, absl::Duration now) {
     const auto it = locked_.find(key);
     if (it == locked_.end()) return;
     const absl::Duration worked = now - it->second;
@@ -275,16 +278,17 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
   }
 
   void ArmTimer() {
-    const absl::Time due = NextDue();
+    const absl::Duration due = NextDue();
     absl::MutexLock lock(&mutex_);
     if (due == due_at_ && due_timer_ != 0) return;
     if (due_timer_ != 0) deps_.executor->Cancel(due_timer_);
     due_timer_ = 0;
     due_at_ = due;
-    if (due == absl::InfiniteFuture() || closed_) return;
-    due_timer_ = deps_.executor->PostAfter(due - deps_.executor->Now(), [weak = weak_from_this()] {
-      if (auto core = weak.lock()) core->Step(/*by_timer=*/true);
-    });
+    if (due == absl::InfiniteDuration() || closed_) return;
+    due_timer_ =
+        deps_.executor->PostAfter(due - deps_.executor->Uptime(), [weak = weak_from_this()] {
+          if (auto core = weak.lock()) core->Step(/*by_timer=*/true);
+        });
   }
 
   // For readers on other threads.
@@ -300,9 +304,9 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
   std::pair<double, double> Running() const {
     absl::MutexLock lock(&mutex_);
     if (closed_) return {};
-    const absl::Time now = deps_.executor->Now();
+    const absl::Duration now = deps_.executor->Uptime();
     std::pair<double, double> sum_and_longest;
-    for (absl::Time since : running_since_) {
+    for (absl::Duration since : running_since_) {
       const double seconds = absl::ToDoubleSeconds(now - since);
       sum_and_longest.first += seconds;
       sum_and_longest.second = std::max(sum_and_longest.second, seconds);
@@ -318,16 +322,16 @@ class PriorityQueue::Core : public std::enable_shared_from_this<Core> {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool step_posted_ ABSL_GUARDED_BY(mutex_) = false;
   util::Executor::TimerId due_timer_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::Time due_at_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  absl::Duration due_at_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteDuration();
   Counts counts_ ABSL_GUARDED_BY(mutex_);
-  std::vector<absl::Time> running_since_ ABSL_GUARDED_BY(mutex_);
+  std::vector<absl::Duration> running_since_ ABSL_GUARDED_BY(mutex_);
 
   // The organiser's.
   std::vector<Input> taken_;
   absl::flat_hash_map<Request, std::unique_ptr<Pending>> items_;
   std::set<Pending*, ReadyOrder> ready_;
   std::set<Pending*, WaitingOrder> waiting_;
-  absl::flat_hash_map<Request, absl::Time> locked_;  // since when
+  absl::flat_hash_map<Request, absl::Duration> locked_;  // since when
   std::deque<Take> asking_;
   uint64_t next_order_ = 0;
 };
@@ -355,7 +359,7 @@ void PriorityQueue::ShutDown() { core_->ShutDown(); }
 bool PriorityQueue::shutting_down() const { return core_->shut_down(); }
 void PriorityQueue::Organise() { core_->Organise(); }
 std::optional<PriorityQueue::Item> PriorityQueue::TryTake() { return core_->TryTake(); }
-absl::Time PriorityQueue::NextDue() const { return core_->NextDue(); }
+absl::Duration PriorityQueue::NextDue() const { return core_->NextDue(); }
 PriorityQueue::Counts PriorityQueue::counts() const { return core_->counts(); }
 
 std::optional<PriorityQueue::Item> PriorityQueue::AskAndWait() {

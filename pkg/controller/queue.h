@@ -103,8 +103,9 @@ class PriorityQueue {
   void Organise();
   // Organise, then the item that a worker who asks now would get, or nullopt.
   std::optional<Item> TryTake();
-  // When the next waiting item becomes ready; InfiniteFuture: none does. On the executor's thread.
-  absl::Time NextDue() const;
+  // When, in the executor's uptime, the next waiting item becomes ready; InfiniteDuration: none
+  // does. On the executor's thread.
+  absl::Duration NextDue() const;
   Counts counts() const;
 
  private:

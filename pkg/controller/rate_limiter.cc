@@ -10,7 +10,7 @@ RateLimiter::RateLimiter(const Options& options) : options_(options) {
   }
 }
 
-absl::Duration RateLimiter::When(const Request& key, absl::Time now) {
+absl::Duration RateLimiter::When(const Request& key, absl::Duration now) {
   int failures = 0;
   {
     absl::MutexLock lock(&mutex_);

@@ -26,8 +26,8 @@ class RateLimiter {
 
   explicit RateLimiter(const Options& options);
 
-  // Counts a failure of `key` and returns the delay that follows it.
-  absl::Duration When(const Request& key, absl::Time now);
+  // Counts a failure of `key` at that uptime and returns the delay that follows it.
+  absl::Duration When(const Request& key, absl::Duration now);
   // The key is well again.
   void Forget(const Request& key);
   // Failures since the last Forget.

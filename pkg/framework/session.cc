@@ -171,11 +171,11 @@ void Session::RecordPodGroupEvent(JobId job, bool warning, absl::string_view rea
   if (state_->quiet || jobs.solo[job] || jobs.spec[job] == nullptr) return;
   State::JobNote& note = NoteOf(*this, job);
   const uint64_t hash = util::StableHash(message, util::StableHash(reason));
-  if (note.event_hash == hash && now_ < note.next_event) return;
+  if (note.event_hash == hash && opened_ < note.next_event) return;
   note.event_pause = note.event_hash == hash ? std::min(2 * note.event_pause, kLongestEventPause)
                                              : kFirstEventPause;
   note.event_hash = hash;
-  note.next_event = now_ + note.event_pause;
+  note.next_event = opened_ + note.event_pause;
   ports::EventWrite event;
   event.object = ports::EventWrite::Object::kPodGroup;
   event.namespace_name = jobs.spec[job]->namespace_name;
@@ -205,6 +205,7 @@ void Session::SetJobCondition(JobId job, model::ConditionRow condition) {
 void Session::Open(absl::string_view uid) {
   uid_.assign(uid.data(), uid.size());
   now_ = deps_.clock->Now();
+  opened_ = deps_.clock->Uptime();
   ++state_->number;
   state_->failed_roles.clear();
   const uint64_t news = cluster().news();
@@ -215,28 +216,28 @@ void Session::Open(absl::string_view uid) {
              !cluster().dirty_queues().empty() || touches != state_->touches_at_close;
   points_.Clear();
   for (size_t i = 0; i < plugins_.size(); ++i) {
-    const absl::Time start = TimeIfMeasured();
+    const absl::Duration start = TimeIfMeasured();
     SessionBuilder builder(*this, plugins_[i], static_cast<int32_t>(i));
     plugins_[i].plugin->OnSessionOpen(builder);
     if (deps_.metrics != nullptr) state_->plugin_times[i].open->Observe(Milliseconds(start));
   }
   cluster().ClearDirty();
   deps_.search->Attach(*this);
-  if (deps_.metrics != nullptr) deps_.metrics->open_session.Observe(Milliseconds(now_));
+  if (deps_.metrics != nullptr) deps_.metrics->open_session.Observe(Milliseconds(opened_));
 }
 
-absl::Time Session::TimeIfMeasured() const {
-  return deps_.metrics == nullptr ? absl::InfinitePast() : deps_.clock->Now();
+absl::Duration Session::TimeIfMeasured() const {
+  return deps_.metrics == nullptr ? absl::ZeroDuration() : deps_.clock->Uptime();
 }
 
-double Session::Milliseconds(absl::Time since) const {
-  return absl::ToDoubleMilliseconds(deps_.clock->Now() - since);
+double Session::Milliseconds(absl::Duration since) const {
+  return absl::ToDoubleMilliseconds(deps_.clock->Uptime() - since);
 }
 
 void Session::Close() {
   if (deps_.observer != nullptr) deps_.observer->OnClosing(*this);
   for (size_t i = 0; i < plugins_.size(); ++i) {
-    const absl::Time start = TimeIfMeasured();
+    const absl::Duration start = TimeIfMeasured();
     plugins_[i].plugin->OnSessionClose(*this);
     if (deps_.metrics != nullptr) state_->plugin_times[i].close->Observe(Milliseconds(start));
   }

@@ -116,12 +116,13 @@ class Session {
   ports::BindRequest Dispatch(model::TaskId task);
   void ObserveDispatch(model::TaskId task);
   void UndoKept();
-  absl::Time TimeIfMeasured() const;
-  double Milliseconds(absl::Time since) const;
+  absl::Duration TimeIfMeasured() const;
+  double Milliseconds(absl::Duration since) const;
 
   SessionDeps deps_;
   std::string uid_;
   absl::Time now_;
+  absl::Duration opened_;  // at that uptime
   bool changed_ = true;
   std::vector<PluginSlot> plugins_;
   std::vector<std::string> actions_;

@@ -36,7 +36,7 @@ struct Session::State {
     Cause refusal = Cause::kQueueRefused;
     // The last event on the PodGroup: an equal one comes again ever later.
     uint64_t event_hash = 0;
-    absl::Time next_event;
+    absl::Duration next_event;  // in uptime
     absl::Duration event_pause;
     // State of the world at the last try, settled when its session has closed.
     bool tried = false;

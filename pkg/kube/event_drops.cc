@@ -12,7 +12,7 @@ EventDrops::EventDrops(metrics::Registry& registry) {
   not_written = family.With({"not_written"});
 }
 
-void DropLog::Add(absl::Time now, absl::string_view last) {
+void DropLog::Add(absl::Duration now, absl::string_view last) {
   ++untold_;
   if (now < next_) return;
   LOG(WARNING) << "Unable to record event: too many queued events, dropped event count=" << untold_

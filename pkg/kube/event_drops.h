@@ -25,13 +25,13 @@ class DropLog {
  public:
   static constexpr absl::Duration kInterval = absl::Minutes(1);
 
-  // `last`: something about the event, for instance "reason=Scheduled".
-  void Add(absl::Time now, absl::string_view last);
+  // `now` is an uptime. `last`: something about the event, for instance "reason=Scheduled".
+  void Add(absl::Duration now, absl::string_view last);
   // Lines written so far.
   int64_t lines() const { return lines_; }
 
  private:
-  absl::Time next_ = absl::InfinitePast();
+  absl::Duration next_ = -absl::InfiniteDuration();
   int64_t untold_ = 0;
   int64_t lines_ = 0;
 };

@@ -75,15 +75,16 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
     event.reporting_instance = options_.host;
     event.count = 1;
     event.first_timestamp = event.last_timestamp = executor_->Now();
+    const absl::Duration at = executor_->Uptime();
     absl::MutexLock lock(&mutex_);
     ++counters_.recorded;
     if (queue_.size() >= options_.queue_limit) {
       ++counters_.dropped_queue_full;
       if (options_.drops != nullptr) options_.drops->queue_full->Add();
-      drop_log_.Add(event.first_timestamp, absl::StrCat("reason=", reason));
+      drop_log_.Add(at, absl::StrCat("reason=", reason));
       return;
     }
-    queue_.push_back(std::move(event));
+    queue_.push_back({std::move(event), at});
     if (std::exchange(scheduled_, true)) return;
     executor_->Post([weak = weak_from_this()] {
       if (auto core = weak.lock()) core->TakeUp();
@@ -106,10 +107,14 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
   }
 
  private:
+  struct Occurrence {
+    Event event;
+    absl::Duration at;  // in uptime
+  };
   // Messages of similar events.
   struct Similar {
     std::vector<std::string> messages;  // distinct, oldest first
-    absl::Time last = absl::InfinitePast();
+    absl::Duration last = -absl::InfiniteDuration();
   };
   // An event that was written before.
   struct Logged {
@@ -119,13 +124,13 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
   };
 
   void TakeUp() {
-    std::deque<Event> events;
+    std::deque<Occurrence> events;
     {
       absl::MutexLock lock(&mutex_);
       scheduled_ = false;
       events.swap(queue_);
     }
-    for (Event& event : events) Correlate(std::move(event));
+    for (Occurrence& o : events) Correlate(std::move(o.event), o.at);
   }
 
   std::string SourceAndObject(const Event& event) const {
@@ -134,8 +139,8 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
                 object.uid, object.api_version});
   }
 
-  void Correlate(Event event) {
-    const std::string dedup_key = Aggregate(event);
+  void Correlate(Event event, absl::Duration at) {
+    const std::string dedup_key = Aggregate(event, at);
     Logged& logged = logged_[dedup_key];
     ++logged.count;
     if (logged.count == 1) {
@@ -147,7 +152,7 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
     event.metadata.name = logged.name;
     event.count = logged.count;
     event.first_timestamp = logged.first;
-    if (!WithinBudget(event)) {
+    if (!WithinBudget(event, at)) {
       if (options_.drops != nullptr) options_.drops->rate_limited->Add();
       absl::MutexLock lock(&mutex_);
       ++counters_.dropped_spam;
@@ -167,12 +172,12 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
 
   // Combines the event with similar ones if there are many; returns the key under which equal
   // events are counted.
-  std::string Aggregate(Event& event) {
+  std::string Aggregate(Event& event, absl::Duration at) {
     const std::string key = Key({SourceAndObject(event), event.type, event.reason,
                                  event.reporting_component, event.reporting_instance});
     Similar& similar = similar_[key];
-    if (event.last_timestamp - similar.last > kSimilarWithin) similar.messages.clear();
-    similar.last = event.last_timestamp;
+    if (at - similar.last > kSimilarWithin) similar.messages.clear();
+    similar.last = at;
     if (std::find(similar.messages.begin(), similar.messages.end(), event.message) ==
         similar.messages.end()) {
       similar.messages.push_back(event.message);
@@ -189,13 +194,13 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
     return key;
   }
 
-  bool WithinBudget(const Event& event) {
+  bool WithinBudget(const Event& event, absl::Duration at) {
     auto& budget = budgets_[Key({SourceAndObject(event), event.type})];
     if (budget == nullptr) {
       budget = std::make_unique<util::TokenBucket>(1 / absl::ToDoubleSeconds(options_.spam_refill),
                                                    options_.spam_burst);
     }
-    return budget->TryTake(event.last_timestamp);
+    return budget->TryTake(at);
   }
 
   Executor* const executor_;
@@ -210,7 +215,7 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
 
   mutable absl::Mutex mutex_;
   bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
-  std::deque<Event> queue_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Occurrence> queue_ ABSL_GUARDED_BY(mutex_);
   Counters counters_ ABSL_GUARDED_BY(mutex_);
   DropLog drop_log_ ABSL_GUARDED_BY(mutex_);
 };

@@ -253,7 +253,7 @@ TEST_F(CoreEventRecorderTest, RecordsFromManyThreads) {
 
 TEST(EventDropsTest, AreToldOncePerMinuteAndAllCounted) {
   DropLog log;
-  const absl::Time start = absl::FromUnixSeconds(1000);
+  const absl::Duration start = absl::Seconds(1000);
   for (int second = 0; second < 150; ++second) {
     for (int i = 0; i < 100; ++i) log.Add(start + absl::Seconds(second), "reason=R");
   }

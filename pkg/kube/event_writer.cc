@@ -61,7 +61,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
       if (slots_.size() >= options_.queue_limit + static_cast<size_t>(options_.max_in_flight)) {
         Count(&Counters::dropped);
         if (options_.drops != nullptr) options_.drops->queue_full->Add();
-        drop_log_.Add(executor_->Now(), absl::StrCat("name=", event.name));
+        drop_log_.Add(executor_->Uptime(), absl::StrCat("name=", event.name));
         return;
       }
       slots_.emplace(key, Slot()).first->second.next = std::move(event);

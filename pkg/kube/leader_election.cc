@@ -24,6 +24,13 @@ const Resource& Leases() {
   return *leases;
 }
 
+constexpr absl::Duration kNever = -absl::InfiniteDuration();  // of an uptime
+
+// As the record has it, in whole seconds: others must not wait for less than the lease.
+int32_t SecondsOf(absl::Duration lease) {
+  return static_cast<int32_t>(absl::ToInt64Seconds(absl::Ceil(lease, absl::Seconds(1))));
+}
+
 }  // namespace
 
 // Runs on the executor alone, but for what the mutex guards. Callbacks of requests and timers hold
@@ -50,14 +57,14 @@ class LeaderElector::Core : public std::enable_shared_from_this<LeaderElector::C
   Executor* executor() const { return executor_; }
 
   // Also false once the lease may have passed to another while this process stood still, even if
-  // no timer has told so yet.
+  // no timer has told so yet. What is left of the lease then is for clocks that go faster.
   bool IsLeader() const {
     absl::MutexLock lock(&mutex_);
-    return leading_ && executor_->Now() < renewed_ + options_.lease_duration;
+    return leading_ && executor_->Uptime() < renewed_ + options_.renew_deadline;
   }
   absl::Status Check(absl::Duration tolerance) const {
     absl::MutexLock lock(&mutex_);
-    if (!leading_ || executor_->Now() - renewed_ <= options_.lease_duration + tolerance) {
+    if (!leading_ || executor_->Uptime() - renewed_ <= options_.lease_duration + tolerance) {
       return absl::OkStatus();
     }
     return absl::UnavailableError(
@@ -87,7 +94,7 @@ class LeaderElector::Core : public std::enable_shared_from_this<LeaderElector::C
   void Acquire();
   void BecomeLeader();
   void RenewRound();
-  void TryRenew(absl::Time deadline);
+  void TryRenew(absl::Duration deadline);
   void Lose();
   void NotifyStopped();
 
@@ -98,9 +105,10 @@ class LeaderElector::Core : public std::enable_shared_from_this<LeaderElector::C
   void Observe(Value object);
   bool ObservedIsValid() const {
     return observed_at_ + absl::Seconds(observed_.lease_duration_seconds.value_or(0)) >
-           executor_->Now();
+           executor_->Uptime();
   }
-  void Release(absl::Time deadline, std::function<void()> done);
+  void StampRenewal(Lease& lease) const;
+  void Release(absl::Duration deadline, std::function<void()> done);
   void SetLeading(bool leading);
   void Emit(absl::string_view what);
 
@@ -117,13 +125,13 @@ class LeaderElector::Core : public std::enable_shared_from_this<LeaderElector::C
   bool have_observed_ = false;
   Lease observed_;
   Value observed_object_;
-  absl::Time observed_at_ = absl::InfinitePast();
+  absl::Duration observed_at_ = kNever;  // in uptime
 
   mutable absl::Mutex mutex_;
   bool leading_ ABSL_GUARDED_BY(mutex_) = false;
   // When the last successful write was sent: nobody can have seen it before.
-  absl::Time renewed_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
-  absl::Time written_ = absl::InfinitePast();  // when the last write was sent
+  absl::Duration renewed_ ABSL_GUARDED_BY(mutex_) = kNever;
+  absl::Duration written_ = kNever;  // when the last write was sent
 };
 
 void LeaderElector::Core::SetLeading(bool leading) {
@@ -168,8 +176,8 @@ void LeaderElector::Core::BecomeLeader() {
 // write's arrival, which may be long before its answer came.
 void LeaderElector::Core::RenewRound() {
   ++round_;
-  const absl::Time now = executor_->Now();
-  absl::Time deadline = now + options_.renew_deadline;
+  const absl::Duration now = executor_->Uptime();
+  absl::Duration deadline = now + options_.renew_deadline;
   {
     absl::MutexLock lock(&mutex_);
     const absl::Duration held = std::max(options_.lease_duration - options_.retry_period,
@@ -180,13 +188,13 @@ void LeaderElector::Core::RenewRound() {
   TryRenew(deadline);
 }
 
-void LeaderElector::Core::TryRenew(absl::Time deadline) {
+void LeaderElector::Core::TryRenew(absl::Duration deadline) {
   Try([this, deadline](bool renewed) {
     if (renewed) {
       SetLeading(true);
       ++round_;  // the deadline's timer has nothing to do any more
       After(options_.retry_period, [this] { RenewRound(); });
-    } else if (executor_->Now() + options_.retry_period < deadline) {
+    } else if (executor_->Uptime() + options_.retry_period < deadline) {
       After(options_.retry_period, [this, deadline] { TryRenew(deadline); });
     }
   });
@@ -199,7 +207,7 @@ void LeaderElector::Core::Lose() {
   SetLeading(false);
   Emit("stopped leading");
   if (options_.release_on_cancel) {
-    Release(executor_->Now() + options_.renew_deadline, [] {});
+    Release(executor_->Uptime() + options_.renew_deadline, [] {});
   }
   NotifyStopped();
 }
@@ -227,7 +235,7 @@ void LeaderElector::Core::Stop(std::function<void()> done) {
   if (led) Emit("stopped leading");
   NotifyStopped();
   if (led && options_.release_on_cancel) {
-    Release(executor_->Now() + options_.renew_deadline, finish);
+    Release(executor_->Uptime() + options_.renew_deadline, finish);
   } else {
     finish();
   }
@@ -241,7 +249,7 @@ void LeaderElector::Core::Observe(Value object) {
   }
   const bool changed = !have_observed_ || observed_object_.At("spec") != object.At("spec");
   const bool new_holder = !have_observed_ || observed_.holder_identity != lease->holder_identity;
-  if (changed) observed_at_ = executor_->Now();
+  if (changed) observed_at_ = executor_->Uptime();
   have_observed_ = true;
   observed_ = *std::move(lease);
   observed_object_ = std::move(object);
@@ -250,11 +258,19 @@ void LeaderElector::Core::Observe(Value object) {
   }
 }
 
+// A record that does not change is no renewal to those who watch it: a clock that was set back must
+// not hit the time that is written there.
+void LeaderElector::Core::StampRenewal(Lease& lease) const {
+  const absl::Time now = executor_->Now();
+  const bool same = absl::ToUnixMicros(now) == absl::ToUnixMicros(lease.renew_time);
+  lease.renew_time = same ? now + absl::Microseconds(1) : now;
+}
+
 void LeaderElector::Core::Try(Answer answer) {
   if (have_observed_ && observed_.holder_identity == options_.identity && ObservedIsValid()) {
     // What this process wrote last is most likely still there: no need to read it first.
     Lease lease = observed_;
-    lease.renew_time = executor_->Now();
+    StampRenewal(lease);
     Put(observed_object_, std::move(lease), [this, answer](bool ok) {
       if (ok) {
         answer(true);
@@ -287,9 +303,8 @@ void LeaderElector::Core::TryFresh(Answer answer) {
                       return;
                     }
                     Lease lease = observed_;
-                    lease.renew_time = executor_->Now();
-                    lease.lease_duration_seconds =
-                        static_cast<int32_t>(absl::ToInt64Seconds(options_.lease_duration));
+                    StampRenewal(lease);
+                    lease.lease_duration_seconds = SecondsOf(options_.lease_duration);
                     if (!mine) {
                       lease.holder_identity = options_.identity;
                       lease.acquire_time = lease.renew_time;
@@ -304,11 +319,10 @@ void LeaderElector::Core::Create(Answer answer) {
   lease.metadata.ns = options_.ns;
   lease.metadata.name = options_.name;
   lease.holder_identity = options_.identity;
-  lease.lease_duration_seconds =
-      static_cast<int32_t>(absl::ToInt64Seconds(options_.lease_duration));
+  lease.lease_duration_seconds = SecondsOf(options_.lease_duration);
   lease.acquire_time = lease.renew_time = executor_->Now();
   lease.lease_transitions = 0;
-  written_ = executor_->Now();
+  written_ = executor_->Uptime();
   leases_.Create(options_.ns, apis::coordination::EncodeLease(lease),
                  InRound(std::function<void(absl::StatusOr<Value>)>(
                      [this, answer = std::move(answer)](absl::StatusOr<Value> object) {
@@ -323,7 +337,7 @@ void LeaderElector::Core::Create(Answer answer) {
 }
 
 void LeaderElector::Core::Put(Value object, Lease lease, Answer answer) {
-  written_ = executor_->Now();
+  written_ = executor_->Uptime();
   leases_.Update({.ns = options_.ns, .name = options_.name},
                  apis::coordination::EncodeLease(lease, std::move(object)),
                  InRound(std::function<void(absl::StatusOr<Value>)>(
@@ -336,7 +350,7 @@ void LeaderElector::Core::Put(Value object, Lease lease, Answer answer) {
 
 // Blanks the record if this process still holds it. The holder that was read counts, not what was
 // believed: after an outage somebody else may lead already.
-void LeaderElector::Core::Release(absl::Time deadline, std::function<void()> done) {
+void LeaderElector::Core::Release(absl::Duration deadline, std::function<void()> done) {
   leases_.Get({.ns = options_.ns, .name = options_.name},
               InRound(std::function<void(absl::StatusOr<Value>)>(
                   [this, deadline, done](absl::StatusOr<Value> object) {
@@ -350,7 +364,7 @@ void LeaderElector::Core::Release(absl::Time deadline, std::function<void()> don
                     lease.lease_duration_seconds = 1;
                     lease.acquire_time = lease.renew_time = executor_->Now();
                     Put(observed_object_, std::move(lease), [this, deadline, done](bool released) {
-                      if (released || executor_->Now() >= deadline) {
+                      if (released || executor_->Uptime() >= deadline) {
                         done();
                       } else {
                         Release(deadline, done);

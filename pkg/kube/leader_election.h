@@ -16,8 +16,17 @@ namespace hekla::kube {
 
 // Makes sure that one of several processes leads, by a Lease (spec 1.18). Passive: answers of the
 // client and timers of the executor drive it.
-// How long a lease lasts is counted on this process's clock, from the moment a change of the record
-// was seen; clocks of different machines need not agree.
+// How long a lease lasts is counted by this process's uptime, from the moment a change of the
+// record was seen. The leader stops writing one renew deadline after it sent its last good renewal,
+// others wait for the whole lease after they saw it; so there are never two, whatever becomes of
+// clocks:
+// - times of day may be apart by any amount and be set to anything; those in the record are for
+//   readers, nothing is concluded from them;
+// - time may pass at different rates on two machines, as long as the faster one gains less than
+//   lease duration : renew deadline (3 : 2 as it is delivered), as with client-go;
+// - a machine that was suspended has counted the time when it wakes.
+// Not covered: a machine that is paused without knowing (its whole virtual machine is), until its
+// clocks catch up; and a write that was sent in time and reaches the server later.
 // Threads: the executor's; Start and Stop from any.
 class LeaderElector {
  public:
@@ -52,7 +61,8 @@ class LeaderElector {
   void Start();
   // Gives up. `done` (may be empty) comes on the executor when the lease is released or cannot be.
   void Stop(std::function<void()> done);
-  // Asks the clock too: false once another process may have taken the lease.
+  // Asks the clock too: false from one renew deadline after the last good renewal was sent, before
+  // another process may have taken the lease. True again if a renewal succeeds all the same.
   bool IsLeader() const;
   // kUnavailable when this process leads and its last renewal is older than lease + `tolerance`.
   absl::Status Check(absl::Duration tolerance) const;

@@ -1,6 +1,8 @@
 #include "pkg/kube/leader_election.h"
 
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -100,7 +102,8 @@ class LeaderElectionTest : public ::testing::Test {
   std::vector<std::string> Take() { return std::exchange(log_, {}); }
 
   util::FakeClock clock_;
-  util::ManualExecutor executor_{&clock_};
+  util::SkewedClock wall_{&clock_};
+  util::ManualExecutor executor_{&clock_, &wall_};
   LeaseServer server_;
   http::LoopbackTransport transport_{&server_, &executor_};
   RestClient client_;
@@ -125,9 +128,133 @@ TEST_F(LeaderElectionTest, AProcessThatStoodStillDoesNotBelieveToLead) {
   const auto a = Make("a");
   a->Start();
   executor_.Advance(absl::Seconds(1));
+  clock_.Advance(absl::Seconds(9) - absl::Nanoseconds(1));  // no timer has run yet
   EXPECT_TRUE(a->IsLeader());
-  clock_.Advance(absl::Seconds(15));  // no timer has run yet
+  clock_.Advance(absl::Nanoseconds(1));  // one renew deadline after the record was made
   EXPECT_FALSE(a->IsLeader());
+}
+
+TEST_F(LeaderElectionTest, ARenewalThatComesAfterAllOpensTheFenceAgain) {
+  const auto a = Make("a");
+  a->Start();
+  executor_.Advance(absl::Seconds(1));
+  server_.silent = true;
+  executor_.Advance(absl::Seconds(9));
+  EXPECT_FALSE(a->IsLeader()) << "others may go faster";
+  server_.silent = false;
+  server_.held.clear();  // the connection breaks, and it tries again
+  executor_.Advance(absl::Milliseconds(1900));
+  EXPECT_TRUE(a->IsLeader());
+  EXPECT_THAT(Take(), ElementsAre("a leads"));
+}
+
+class SteppedClockTest : public LeaderElectionTest,
+                         public ::testing::WithParamInterface<absl::Duration> {};
+
+TEST_P(SteppedClockTest, NeitherLosesTheLeaseNorProlongsIt) {
+  const auto a = Make("a");
+  const auto b = Make("b");
+  a->Start();
+  executor_.Advance(absl::Seconds(1));
+  b->Start();
+  executor_.Advance(absl::Milliseconds(500));
+  wall_.Step(GetParam());
+  EXPECT_TRUE(a->IsLeader());
+  EXPECT_TRUE(a->Check(absl::ZeroDuration()).ok());
+  executor_.Advance(absl::Seconds(30) + absl::Milliseconds(600));
+  EXPECT_EQ(server_.puts, 16) << "at 2, 4, ... 32 s";
+  EXPECT_THAT(Take(), ElementsAre("a leads"));
+  EXPECT_FALSE(b->IsLeader());
+
+  server_.silent = true;
+  wall_.Step(-2 * GetParam());
+  executor_.Advance(absl::Milliseconds(9900) - absl::Nanoseconds(1));
+  EXPECT_TRUE(a->IsLeader()) << "last renewed at 32 s";
+  executor_.Advance(absl::Nanoseconds(1));
+  EXPECT_FALSE(a->IsLeader());
+}
+
+TEST_P(SteppedClockTest, AStandbyWaitsForTheWholeLeaseAndNotLonger) {
+  auto a = Make("a");
+  const auto b = Make("b");
+  a->Start();
+  executor_.Advance(absl::Seconds(1));
+  b->Start();
+  executor_.Advance(absl::Seconds(8));  // renewed at 8 s
+  a.reset();
+  wall_.Step(GetParam());
+  executor_.Advance(absl::Seconds(13));
+  EXPECT_FALSE(b->IsLeader());
+  executor_.Advance(absl::Milliseconds(9800));  // seen 4.4 s late and tried 4.4 s late at most
+  EXPECT_TRUE(b->IsLeader());
+}
+
+INSTANTIATE_TEST_SUITE_P(Steps, SteppedClockTest,
+                         ::testing::Values(absl::Hours(1), -absl::Hours(1), absl::Seconds(20),
+                                           -absl::Seconds(20)));
+
+TEST_F(LeaderElectionTest, EveryRenewalChangesTheRecord) {
+  const auto a = Make("a");
+  a->Start();
+  executor_.Advance(absl::Seconds(3));
+  const std::string renewed(server_.lease.At("spec").GetString("renewTime"));
+  wall_.Step(-absl::Seconds(2));  // so that the next renewal, 2 s later, hits the same time
+  executor_.Advance(absl::Seconds(2));
+  EXPECT_EQ(server_.puts, 2);
+  EXPECT_NE(server_.lease.At("spec").GetString("renewTime"), renewed);
+}
+
+TEST_F(LeaderElectionTest, TheRecordNamesNoLessThanTheLease) {
+  LeaderElector::Options options;
+  options.ns = options.name = options.identity = "x";
+  options.lease_duration = absl::Milliseconds(15001);
+  LeaderElector elector(&client_, &executor_, nullptr, options, {});
+  elector.Start();
+  executor_.Advance(absl::Seconds(1));
+  EXPECT_EQ(server_.lease.At("spec").GetInt("leaseDurationSeconds"), 16);
+}
+
+// One process on a machine of its own.
+struct Candidate {
+  Candidate(util::FakeClock* clock, int64_t rate_permille, http::Handler* server,
+            const std::string& identity)
+      : own(clock, rate_permille), executor(clock, &own), transport(server, &executor) {
+    LeaderElector::Options options;
+    options.ns = options.name = "lease";
+    options.identity = identity;
+    elector = std::make_unique<LeaderElector>(&client, &executor, nullptr, options,
+                                              LeaderElector::Callbacks());
+    elector->Start();
+  }
+  util::SkewedClock own;
+  util::ManualExecutor executor;
+  http::LoopbackTransport transport;
+  RestClient client{{.transport = &transport, .executor = &executor},
+                    RestClient::Options{.qps = 0}};
+  std::unique_ptr<LeaderElector> elector;
+};
+
+TEST(LeaderElectionRatesTest, ClocksMayDifferByLessThanLeaseToRenewDeadline) {
+  util::FakeClock clock;
+  LeaseServer server;
+  Candidate slow(&clock, 830, &server, "slow");
+  const auto run = [&](std::initializer_list<Candidate*> all, absl::Duration d) {
+    for (const absl::Time end = clock.Now() + d; clock.Now() < end;) {
+      absl::Time next = end;
+      for (Candidate* c : all) next = std::min(next, c->executor.NextDue());
+      if (next > clock.Now()) clock.Set(next);
+      for (Candidate* c : all) c->executor.RunReady();
+    }
+  };
+  run({&slow}, absl::Seconds(1));
+  Candidate fast(&clock, 1240, &server, "fast");  // 1240 : 830 is a little less than 15 : 10
+  run({&slow, &fast}, absl::Seconds(60));
+  ASSERT_TRUE(slow.elector->IsLeader());
+  // It stands still from now on, and only its fence is asked.
+  while (!fast.elector->IsLeader()) {
+    run({&fast}, absl::Milliseconds(1));
+    ASSERT_FALSE(slow.elector->IsLeader() && fast.elector->IsLeader());
+  }
 }
 
 TEST_F(LeaderElectionTest, AStandbyWaitsForTheWholeLeaseAndThenTakesOver) {

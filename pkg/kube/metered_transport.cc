@@ -160,10 +160,10 @@ MeteredTransport::~MeteredTransport() = default;
 void MeteredTransport::Send(http::Request request, absl::Duration timeout,
                             http::ResponseCallback done) {
   auto counted = [series = series_, method = request.method, sent = request.body.size(),
-                  clock = clock_, start = clock_->Now(),
+                  clock = clock_, start = clock_->Uptime(),
                   done = std::move(done)](absl::StatusOr<http::Response> answer) {
     series->Count(method, answer.ok() ? answer->status : 0);
-    series->Observe(method, clock->Now() - start, sent, answer.ok() ? answer->body.size() : 0);
+    series->Observe(method, clock->Uptime() - start, sent, answer.ok() ? answer->body.size() : 0);
     done(std::move(answer));
   };
   inner_->Send(std::move(request), timeout, std::move(counted));

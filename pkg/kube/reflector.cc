@@ -106,7 +106,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
     AbortReplace();
     ++counters_.failures;
     if (!why.ok()) sink_->OnError(why);
-    After(backoff_.Next(executor_->Now()), &Core::Round);
+    After(backoff_.Next(executor_->Uptime()), &Core::Round);
   }
 
   void After(absl::Duration delay, void (Core::*step)()) {
@@ -266,7 +266,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
     }
     AddSelectors(request);
     ++counters_.watches;
-    opened_ = executor_->Now();
+    opened_ = executor_->Uptime();
     opened_without_version_ = version.empty() || version == "0";
     events_ = 0;
     status_ = 0;
@@ -363,7 +363,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
   // Closed in order, or broken off.
   void OnStreamClosed() {
     const bool shorter_than_a_second =
-        executor_->Now() - opened_ < absl::Seconds(1) && events_ == 0;
+        executor_->Uptime() - opened_ < absl::Seconds(1) && events_ == 0;
     if (!shorter_than_a_second) {
       if (initial_) return OpenWatchList();
       return OpenWatch();
@@ -376,7 +376,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
   }
 
   absl::Duration DelayAfter(const absl::Status& status) {
-    return std::max(backoff_.Next(executor_->Now()), absl::Seconds(RetryAfterSeconds(status)));
+    return std::max(backoff_.Next(executor_->Uptime()), absl::Seconds(RetryAfterSeconds(status)));
   }
 
   // Refused, answered with an error, or ended by an ERROR event.
@@ -433,8 +433,8 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
   bool full_list_ = false;
 
   std::optional<OpenStream> stream_;
-  bool initial_ = false;  // the stream brings the initial state
-  absl::Time opened_;
+  bool initial_ = false;   // the stream brings the initial state
+  absl::Duration opened_;  // at that uptime
   bool opened_without_version_ = false;
   int64_t events_ = 0;
   int status_ = 0;

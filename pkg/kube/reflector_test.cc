@@ -219,6 +219,29 @@ TEST_F(ReflectorTest, VeryShortWatchesBackOff) {
   EXPECT_FALSE(server_.Idle());
 }
 
+TEST_F(ReflectorTest, AClockThatIsSetDoesNotShortenAWatch) {
+  Start(false);
+  server_.Next().Answer(200, List({}, 5));
+  ScriptedServer::Call& watch = server_.Next();
+  server_.executor.Advance(absl::Seconds(2));
+  server_.wall.Step(-absl::Hours(1));
+  watch.CloseStream();
+  server_.executor.RunReady();
+  EXPECT_TRUE(mirror_.errors.empty());
+  EXPECT_FALSE(server_.Idle()) << "watched again at once";
+}
+
+TEST_F(ReflectorTest, AClockThatIsSetDoesNotLengthenAWatch) {
+  Start(false);
+  server_.Next().Answer(200, List({}, 5));
+  ScriptedServer::Call& watch = server_.Next();
+  server_.wall.Step(absl::Hours(1));
+  watch.CloseStream();
+  server_.executor.RunReady();
+  EXPECT_EQ(mirror_.errors.size(), 1u);
+  EXPECT_TRUE(server_.Idle());
+}
+
 TEST_F(ReflectorTest, ForbiddenIsReportedAndTriedAgain) {
   Start(true);
   const char* body =

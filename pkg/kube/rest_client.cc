@@ -46,9 +46,8 @@ std::optional<int> RetryAfter(const http::Response& response) {
   return seconds;
 }
 
-absl::Status NotLeading() {
-  return absl::FailedPreconditionError("this process does not lead any more");
-}
+// To be tried again: a renewal that succeeds late opens the fence once more.
+absl::Status NotLeading() { return absl::UnavailableError("this process does not lead any more"); }
 
 }  // namespace
 
@@ -117,7 +116,7 @@ class RestClient::Core : public std::enable_shared_from_this<Core> {
   void AfterToken(CallPtr call, absl::Duration delay) {
     absl::Duration token = absl::ZeroDuration();
     WhileOpen([&] {
-      token = bucket_.Reserve(deps_.executor->Now());
+      token = bucket_.Reserve(deps_.executor->Uptime());
       if (options_.observer != nullptr && options_.qps > 0) {
         options_.observer->OnLimiterWait(call->request.method, token);
       }

@@ -60,8 +60,8 @@ class RestClient {
     absl::Duration timeout = absl::Seconds(60);
     int max_retries = 10;
     // Asked before every try of a request that is not a GET; false: it does not leave, and ends
-    // with kFailedPrecondition. A process that has lost its lease writes nothing more, whatever its
-    // timers still do. Any thread; may be null.
+    // with kUnavailable. A process that may have lost its lease writes nothing, whatever its timers
+    // still do. Any thread; may be null.
     std::function<bool()> may_write = nullptr;
     RequestObserver* observer = nullptr;  // outlives the client; may be null
   };
@@ -80,7 +80,7 @@ class RestClient {
 
   // `done` gets 2xx answers; everything else is a status.
   void Send(RestRequest request, Done done);
-  // kFailedPrecondition where may_write says no. For who waits for answers of Send to writes: a
+  // kUnavailable where may_write says no. For who waits for answers of Send to writes: a
   // refusal comes on the executor, which may be his own thread.
   absl::Status CheckMayWrite() const;
   // Waits for the answer. Not on threads of the transport or the executor.

@@ -103,8 +103,8 @@ TEST_F(RestClientTest, WhoMayNotWriteOnlyReads) {
   server_.executor.Advance(absl::Seconds(3));
   EXPECT_TRUE(server_.Idle());
   ASSERT_EQ(answers_.size(), 1u);
-  EXPECT_THAT(answers_[0], StatusIs(absl::StatusCode::kFailedPrecondition,
-                                    "this process does not lead any more"));
+  EXPECT_THAT(answers_[0],
+              StatusIs(absl::StatusCode::kUnavailable, "this process does not lead any more"));
   Send(client, "GET");
   server_.Next().Answer(200, "{}");
   server_.executor.RunReady();
@@ -114,9 +114,8 @@ TEST_F(RestClientTest, WhoMayNotWriteOnlyReads) {
   RestRequest request;
   request.method = "DELETE";
   request.path = "/api/v1/pods";
-  EXPECT_THAT(
-      client.SendAndWait(std::move(request)).status(),
-      StatusIs(absl::StatusCode::kFailedPrecondition, "this process does not lead any more"));
+  EXPECT_THAT(client.SendAndWait(std::move(request)).status(),
+              StatusIs(absl::StatusCode::kUnavailable, "this process does not lead any more"));
   EXPECT_TRUE(server_.Idle());
 }
 
@@ -167,6 +166,25 @@ TEST_F(RestClientTest, TheBucketSpacesRequests) {
   EXPECT_TRUE(server_.Idle());
   server_.executor.Advance(absl::Milliseconds(500));
   EXPECT_FALSE(server_.Idle());
+}
+
+TEST_F(RestClientTest, AClockThatIsSetGivesAndTakesNoTokens) {
+  RestClient::Options options;
+  options.qps = 2;
+  options.burst = 1;
+  RestClient client(deps(), options);
+  Send(client, "GET");
+  server_.Next();
+  server_.wall.Step(absl::Hours(1));
+  Send(client, "GET");
+  EXPECT_TRUE(server_.Idle()) << "no time has passed";
+  server_.wall.Step(-absl::Hours(2));
+  server_.executor.Advance(absl::Milliseconds(500));
+  EXPECT_FALSE(server_.Idle());
+  server_.Next();
+  server_.executor.Advance(absl::Milliseconds(500));
+  Send(client, "GET");
+  EXPECT_FALSE(server_.Idle()) << "the bucket fills while the time of day is behind";
 }
 
 TEST_F(RestClientTest, DestroyedClientTellsThoseWhoWait) {

@@ -46,6 +46,7 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
   struct Item : Occurrence {
     apis::meta::StringMap annotations;
     absl::Time time;
+    absl::Duration at = absl::ZeroDuration();  // in uptime
   };
 
   Core(RestClient* client, Executor* executor, Options options)
@@ -70,11 +71,12 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
     }
     if (item.note.size() > kMaxNote) item.note.resize(kMaxNote);
     item.time = executor_->Now();
+    item.at = executor_->Uptime();
     absl::MutexLock lock(&mutex_);
     if (queue_.size() >= options_.queue_limit) {
       ++dropped_;
       if (options_.drops != nullptr) options_.drops->queue_full->Add();
-      drop_log_.Add(item.time, absl::StrCat("reason=", item.reason));
+      drop_log_.Add(item.at, absl::StrCat("reason=", item.reason));
       return;
     }
     queue_.push_back(std::move(item));
@@ -107,6 +109,7 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
     int32_t count = 0;
     int32_t written = 0;  // the count that the server was told
     absl::Time last;
+    absl::Duration last_at;  // in uptime
   };
 
   void TakeUp() {
@@ -128,6 +131,7 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
     auto [it, is_new] = series_.try_emplace(key);
     Series& series = it->second;
     series.last = item.time;
+    series.last_at = item.at;
     if (is_new) {
       Begin(item, series);
     } else if (series.count == 0) {
@@ -203,9 +207,9 @@ class SeriesEventRecorder::Core : public std::enable_shared_from_this<Core> {
 
   void Sweep() {
     sweep_timer_ = 0;
-    const absl::Time now = executor_->Now();
+    const absl::Duration now = executor_->Uptime();
     for (auto it = series_.begin(); it != series_.end();) {
-      if (now - it->second.last < kSweepEvery) {
+      if (now - it->second.last_at < kSweepEvery) {
         ++it;
         continue;
       }

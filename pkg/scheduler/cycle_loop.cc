@@ -16,15 +16,16 @@ struct CycleLoop::Core : std::enable_shared_from_this<CycleLoop::Core> {
   // Set by Wake, cleared when a cycle begins: many events post one task.
   std::atomic<bool> woken = false;
   std::atomic<bool> running = false;
-  absl::Time last_start = absl::InfinitePast();
-  absl::Time due = absl::InfiniteFuture();  // of the timer
+  // In uptime.
+  absl::Duration last_start = -absl::InfiniteDuration();
+  absl::Duration due = absl::InfiniteDuration();  // of the timer
   util::Executor::TimerId timer = 0;
 
-  void RunAt(absl::Time time) {
+  void RunAt(absl::Duration time) {
     if (timer != 0 && due <= time) return;
     if (timer != 0) executor->Cancel(timer);
     due = time;
-    timer = executor->PostAfter(time - executor->Now(), [self = shared_from_this()] {
+    timer = executor->PostAfter(time - executor->Uptime(), [self = shared_from_this()] {
       self->timer = 0;
       self->Run();
     });
@@ -35,10 +36,10 @@ struct CycleLoop::Core : std::enable_shared_from_this<CycleLoop::Core> {
     if (timer != 0) executor->Cancel(timer);
     timer = 0;
     woken = false;
-    last_start = executor->Now();
+    last_start = executor->Uptime();
     cycle();
     if (!running) return;
-    const absl::Time now = executor->Now();
+    const absl::Duration now = executor->Uptime();
     RunAt(woken ? std::max(now, last_start + options.min_gap) : now + options.period);
   }
 };
@@ -57,7 +58,7 @@ void CycleLoop::Wake() {
   if (core_->woken.exchange(true)) return;
   core_->executor->Post([core = core_] {
     if (!core->running || !core->woken) return;
-    core->RunAt(std::max(core->executor->Now(), core->last_start + core->options.min_gap));
+    core->RunAt(std::max(core->executor->Uptime(), core->last_start + core->options.min_gap));
   });
 }
 

@@ -79,13 +79,13 @@ std::string Scheduler::NextUid() {
                          0x8000 | (b >> 50), b & 0xffffffffffff);
 }
 
-double Scheduler::Elapsed(absl::Time since) const {
-  return absl::ToDoubleMilliseconds(deps_.clock->Now() - since);
+double Scheduler::Elapsed(absl::Duration since) const {
+  return absl::ToDoubleMilliseconds(deps_.clock->Uptime() - since);
 }
 
 bool Scheduler::RunOnce() {
   if (!deps_.source->Synced()) return false;
-  const absl::Time start = deps_.clock->Now();
+  const absl::Duration start = deps_.clock->Uptime();
   model::Cluster& cluster = deps_.source->Snapshot();
   cluster_ = &cluster;
   if (config_changed_) Rebuild();
@@ -94,13 +94,13 @@ bool Scheduler::RunOnce() {
   framework::SchedulerMetrics* const metrics = deps_.metrics;
   session_->Open(NextUid());
   for (const std::string& name : config_.actions) {
-    const absl::Time before = deps_.clock->Now();
+    const absl::Duration before = deps_.clock->Uptime();
     ActionOf(name).Execute(*session_, config_.ArgumentsOf(name));
     if (metrics != nullptr) metrics->action_latency.With({name})->Observe(Elapsed(before));
   }
   session_->Close();
 
-  stats_.last = deps_.clock->Now() - start;
+  stats_.last = deps_.clock->Uptime() - start;
   if (metrics != nullptr) metrics->e2e_latency.Observe(absl::ToDoubleMilliseconds(stats_.last));
   stats_.longest = std::max(stats_.longest, stats_.last);
   ++stats_.cycles;

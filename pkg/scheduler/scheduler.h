@@ -75,7 +75,7 @@ class Scheduler {
   void Rebuild();
   framework::Action& ActionOf(const std::string& name);
   std::string NextUid();
-  double Elapsed(absl::Time since) const;  // milliseconds
+  double Elapsed(absl::Duration since) const;  // milliseconds
 
   const Deps deps_;
   util::Random random_;

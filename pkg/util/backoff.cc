@@ -4,16 +4,16 @@
 
 namespace hekla::util {
 
-absl::Duration Backoff::Next(absl::Time now) {
-  if (reset_ == absl::InfinitePast() || now - reset_ > options_.reset_after) Reset(now);
+absl::Duration Backoff::Next(absl::Duration uptime) {
+  if (reset_ == -absl::InfiniteDuration() || uptime - reset_ > options_.reset_after) Reset(uptime);
   delay_ = delay_ == absl::ZeroDuration() ? options_.base
                                           : std::min(options_.cap, delay_ * options_.factor);
   return delay_ * (1 + options_.jitter * random_.Unit());
 }
 
-void Backoff::Reset(absl::Time now) {
+void Backoff::Reset(absl::Duration uptime) {
   delay_ = absl::ZeroDuration();
-  reset_ = now;
+  reset_ = uptime;
 }
 
 }  // namespace hekla::util

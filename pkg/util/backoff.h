@@ -23,15 +23,15 @@ class Backoff {
 
   Backoff(const Options& options, uint64_t seed) : options_(options), random_(seed) {}
 
-  // The delay before the next try.
-  absl::Duration Next(absl::Time now);
-  void Reset(absl::Time now);
+  // The delay before the next try; `uptime` is Clock::Uptime.
+  absl::Duration Next(absl::Duration uptime);
+  void Reset(absl::Duration uptime);
 
  private:
   const Options options_;
   Random random_;
   absl::Duration delay_ = absl::ZeroDuration();  // zero: at the start
-  absl::Time reset_ = absl::InfinitePast();
+  absl::Duration reset_ = -absl::InfiniteDuration();
 };
 
 }  // namespace hekla::util

@@ -25,8 +25,11 @@ class Executor {
   // Returns true if the task will not run: it had not begun. Called from a task of the same
   // executor this settles it; from elsewhere, false can mean "is running now".
   virtual bool Cancel(TimerId id) = 0;
-  // The time by which delays are counted.
+  // The time of day, for what is told to others: it may be set to anything at any moment. Nothing
+  // is measured by it.
   virtual absl::Time Now() const = 0;
+  // By which delays are counted; as Clock::Uptime.
+  virtual absl::Duration Uptime() const = 0;
 };
 
 }  // namespace hekla::util

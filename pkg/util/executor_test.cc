@@ -56,6 +56,58 @@ TEST(ManualExecutorTest, CancelledTasksDoNotRunAndAreDestroyed) {
   executor.Advance(absl::Seconds(2));
 }
 
+TEST(ManualExecutorTest, TimersAreNotMovedWhenTheTimeOfDayIsSet) {
+  for (absl::Duration step : {absl::Hours(1), -absl::Hours(1)}) {
+    FakeClock clock;
+    SkewedClock own(&clock);
+    ManualExecutor executor(&clock, &own);
+    const absl::Time start = executor.Now();
+    const absl::Duration up = executor.Uptime();
+    bool ran = false;
+    executor.PostAfter(absl::Seconds(5), [&] { ran = true; });
+    own.Step(step);
+    EXPECT_EQ(executor.Now(), start + step);
+    EXPECT_EQ(executor.Uptime(), up);
+    executor.Advance(absl::Seconds(5) - absl::Nanoseconds(1));
+    EXPECT_FALSE(ran);
+    executor.Advance(absl::Nanoseconds(1));
+    EXPECT_TRUE(ran);
+    EXPECT_EQ(executor.Now(), start + step + absl::Seconds(5));
+    EXPECT_EQ(executor.Uptime(), up + absl::Seconds(5));
+  }
+}
+
+TEST(ManualExecutorTest, DelaysAreCountedByTheClockOfTheirMachine) {
+  FakeClock clock;
+  for (int64_t rate : {850, 999, 1001, 1150}) {
+    SkewedClock own(&clock, rate);
+    ManualExecutor executor(&clock, &own);
+    const absl::Time start = clock.Now();
+    const absl::Duration up = executor.Uptime();
+    absl::Duration seen;
+    executor.PostAfter(absl::Seconds(10), [&] { seen = executor.Uptime() - up; });
+    executor.Advance(absl::Seconds(20));
+    EXPECT_GE(seen, absl::Seconds(10)) << "never early";
+    EXPECT_LT(seen, absl::Seconds(10) + absl::Nanoseconds(2));
+    EXPECT_EQ(clock.Now() - start, absl::Seconds(20)) << "who drives it counts in true time";
+    EXPECT_EQ(executor.Now() - start, absl::Seconds(20) * rate / 1000);
+  }
+}
+
+TEST(ThreadExecutorTest, UptimeGoesOnAndTimersWaitForIt) {
+  ThreadExecutor executor("test-exec");
+  const absl::Duration start = executor.Uptime();
+  EXPECT_GT(start, absl::ZeroDuration());
+  absl::Duration seen;
+  absl::Notification done;
+  executor.PostAfter(absl::Milliseconds(15), [&] {
+    seen = executor.Uptime();
+    done.Notify();
+  });
+  done.WaitForNotification();
+  EXPECT_GE(seen - start, absl::Milliseconds(15));
+}
+
 TEST(ThreadExecutorTest, RunsPostedTasksInOrder) {
   ThreadExecutor executor("test-exec");
   std::vector<int> ran;

@@ -6,6 +6,7 @@
 namespace hekla::util {
 
 Executor::TimerId ManualExecutor::PostAfter(absl::Duration delay, Task task) {
+  if (delay > absl::ZeroDuration() && own_ != nullptr) delay = own_->TrueDelay(delay);
   const absl::Time due = clock_->Now() + std::max(delay, absl::ZeroDuration());
   absl::MutexLock lock(&mutex_);
   const TimerId id = next_id_++;

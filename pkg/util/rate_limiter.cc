@@ -7,26 +7,26 @@ namespace hekla::util {
 TokenBucket::TokenBucket(double per_second, double burst)
     : per_second_(per_second), burst_(burst), tokens_(burst) {}
 
-void TokenBucket::Refill(absl::Time now) {
-  if (refilled_ == absl::InfinitePast()) refilled_ = now;
-  if (now <= refilled_) return;  // a clock set back gives nothing
-  tokens_ = std::min(burst_, tokens_ + absl::ToDoubleSeconds(now - refilled_) * per_second_);
-  refilled_ = now;
+void TokenBucket::Refill(absl::Duration uptime) {
+  if (refilled_ == -absl::InfiniteDuration()) refilled_ = uptime;
+  if (uptime <= refilled_) return;  // another thread's is newer
+  tokens_ = std::min(burst_, tokens_ + absl::ToDoubleSeconds(uptime - refilled_) * per_second_);
+  refilled_ = uptime;
 }
 
-absl::Duration TokenBucket::Reserve(absl::Time now) {
+absl::Duration TokenBucket::Reserve(absl::Duration uptime) {
   if (per_second_ <= 0) return absl::ZeroDuration();
   absl::MutexLock lock(&mutex_);
-  Refill(now);
+  Refill(uptime);
   tokens_ -= 1;
   if (tokens_ >= 0) return absl::ZeroDuration();
   return absl::Seconds(-tokens_ / per_second_);
 }
 
-bool TokenBucket::TryTake(absl::Time now) {
+bool TokenBucket::TryTake(absl::Duration uptime) {
   if (per_second_ <= 0) return true;
   absl::MutexLock lock(&mutex_);
-  Refill(now);
+  Refill(uptime);
   if (tokens_ < 1) return false;
   tokens_ -= 1;
   return true;

@@ -5,8 +5,8 @@
 
 namespace hekla::util {
 
-// A token bucket that starts full. Takes the time from its caller, so that it works under any
-// clock.
+// A token bucket that starts full. Takes the time (Clock::Uptime) from its caller, so that it works
+// under any clock.
 // Threads: any.
 class TokenBucket {
  public:
@@ -15,18 +15,18 @@ class TokenBucket {
 
   // Takes a token, on credit if need be. Returns how long the caller has to wait before it uses
   // it; those who ask first wait least.
-  absl::Duration Reserve(absl::Time now);
+  absl::Duration Reserve(absl::Duration uptime);
   // Takes a token if one is there.
-  bool TryTake(absl::Time now);
+  bool TryTake(absl::Duration uptime);
 
  private:
-  void Refill(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Refill(absl::Duration uptime) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const double per_second_;
   const double burst_;
   absl::Mutex mutex_;
   double tokens_ ABSL_GUARDED_BY(mutex_);
-  absl::Time refilled_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  absl::Duration refilled_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
 };
 
 }  // namespace hekla::util

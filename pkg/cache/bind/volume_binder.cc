@@ -32,10 +32,10 @@ struct VolumeBinder::Work {
   ports::VolumeWrites writes;
   std::string node;
   Done done;
-  size_t bound = 0;     // bind_volumes done so far
-  size_t selected = 0;  // select_nodes done so far
-  size_t checked = 0;   // claims seen bound in this round
-  absl::Time deadline;
+  size_t bound = 0;                                         // bind_volumes done so far
+  size_t selected = 0;                                      // select_nodes done so far
+  size_t checked = 0;                                       // claims seen bound in this round
+  absl::Duration deadline;                                  // in uptime
   std::vector<std::pair<std::string, std::string>> claims;  // namespace, name
 };
 
@@ -44,7 +44,7 @@ void VolumeBinder::Bind(const ports::BindRequest& request, Done done) {
   work->writes = request.volumes;
   work->node = request.node;
   work->done = std::move(done);
-  work->deadline = context_->io->Now() + request.volumes.timeout;
+  work->deadline = context_->io->Uptime() + request.volumes.timeout;
   for (const auto& b : work->writes.bind_volumes) {
     work->claims.emplace_back(b.claim_namespace, b.claim_name);
   }
@@ -134,7 +134,7 @@ void VolumeBinder::CheckOne(const std::shared_ptr<Work>& work) {
                              absl::StrCat("provisioning failed for PVC \"", name, "\"")));
       }
     }
-    if (context_->io->Now() + kPollInterval > work->deadline) {
+    if (context_->io->Uptime() + kPollInterval > work->deadline) {
       return End(work, absl::DeadlineExceededError("context deadline exceeded"));
     }
     context_->After(kPollInterval, [this, work] { Step(work); });

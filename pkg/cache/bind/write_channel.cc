@@ -118,7 +118,7 @@ void WriteChannel::Adapt(const absl::Status& status) {
     window_ = std::min(window_ + 1.0 / std::max(window_, 1.0), options_.max_window);
     return;
   }
-  const absl::Time now = executor_->Now();
+  const absl::Duration now = executor_->Uptime();
   if (now - last_cut_ < options_.cut_interval) return;
   last_cut_ = now;
   window_ = std::max(window_ / 2, options_.min_window);

@@ -89,7 +89,7 @@ class WriteChannel {
   size_t in_flight_ = 0;
   size_t delayed_ = 0;  // wait for their pause to end
   double window_;
-  absl::Time last_cut_ = absl::InfinitePast();
+  absl::Duration last_cut_ = -absl::InfiniteDuration();
   bool pumping_ = false;
   bool closed_ = false;
   std::function<void()> when_idle_;

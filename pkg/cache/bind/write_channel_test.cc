@@ -168,7 +168,7 @@ TEST(ItemBackoffTest, WorkedExample) {
 
 TEST(MessageThrottleTest, WordingAloneIsPacedMoreAndMore) {
   MessageThrottle throttle;
-  const absl::Time start = absl::FromUnixSeconds(1000);
+  const absl::Duration start = absl::Seconds(1000);
   EXPECT_EQ(throttle.Delay("k", true, start), absl::ZeroDuration());
   EXPECT_EQ(throttle.Delay("k", true, start), absl::Seconds(1));
   // The second went out at +1 s; the third may follow two seconds later.

@@ -14,8 +14,8 @@ namespace hekla::cache {
 // Source: design.md section 4.
 class MessageThrottle {
  public:
-  // How long a write of that object has to wait; takes the turn.
-  absl::Duration Delay(const std::string& key, bool message_only, absl::Time now) {
+  // How long a write of that object has to wait, asked at that uptime; takes the turn.
+  absl::Duration Delay(const std::string& key, bool message_only, absl::Duration now) {
     if (!message_only) {
       entries_.erase(key);
       return absl::ZeroDuration();
@@ -31,7 +31,7 @@ class MessageThrottle {
 
  private:
   struct Entry {
-    absl::Time next = absl::InfinitePast();
+    absl::Duration next = -absl::InfiniteDuration();
     absl::Duration interval = absl::ZeroDuration();
   };
   absl::flat_hash_map<std::string, Entry> entries_;

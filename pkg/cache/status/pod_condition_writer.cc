@@ -64,7 +64,7 @@ void PodConditionWriter::Write(ports::PodConditionWrite write) {
     }
     deferred_.erase(it);
   }
-  const absl::Duration delay = throttle_.Delay(key, message_only, context_->io->Now());
+  const absl::Duration delay = throttle_.Delay(key, message_only, context_->io->Uptime());
   if (delay <= absl::ZeroDuration()) {
     Submit(std::move(write));
     return;

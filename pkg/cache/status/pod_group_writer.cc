@@ -72,7 +72,7 @@ void PodGroupWriter::Write(ports::PodGroupStatus status) {
     }
     deferred_.erase(it);  // the new one goes at once; the timer finds nothing
   }
-  const absl::Duration delay = throttle_.Delay(key, status.message_only, context_->io->Now());
+  const absl::Duration delay = throttle_.Delay(key, status.message_only, context_->io->Uptime());
   auto item = std::make_shared<Item>();
   if (delay <= absl::ZeroDuration()) {
     item->status = std::move(status);

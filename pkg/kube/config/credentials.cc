@@ -60,7 +60,7 @@ absl::StatusOr<std::unique_ptr<StaticAuthorizer>> StaticAuthorizer::Create(
 }
 
 absl::Status StaticAuthorizer::Read() {
-  read_ = clock_->Now();
+  read_ = clock_->Uptime();
   const absl::StatusOr<std::string> text = ReadFile(token_file_);
   if (!text.ok()) return text.status();
   const absl::string_view token = absl::StripAsciiWhitespace(*text);
@@ -73,7 +73,7 @@ absl::Status StaticAuthorizer::Read() {
 
 std::shared_ptr<const http::Headers> StaticAuthorizer::Current() {
   absl::MutexLock lock(&mutex_);
-  if (!token_file_.empty() && clock_->Now() - read_ >= kTokenLife) {
+  if (!token_file_.empty() && clock_->Uptime() - read_ >= kTokenLife) {
     const absl::Status read = Read();
     if (!read.ok()) {
       LOG(WARNING) << "token file cannot be read again, the old token stays error="

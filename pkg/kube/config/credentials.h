@@ -36,7 +36,7 @@ class StaticAuthorizer final : public Authorizer {
   const std::string token_file_;
   const http::Headers impersonation_;
   absl::Mutex mutex_;
-  absl::Time read_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  absl::Duration read_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   std::shared_ptr<const http::Headers> current_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -62,7 +62,8 @@ class ScriptedServer final : public http::Handler {
   }
 
   util::FakeClock clock;
-  util::ManualExecutor executor{&clock};
+  util::SkewedClock wall{&clock};  // the client's, which may be set
+  util::ManualExecutor executor{&clock, &wall};
   http::LoopbackTransport transport{this, &executor};
   size_t taken = 0;
   std::deque<Call> calls;  // last: unanswered ones answer through the executor when they go

@@ -5,13 +5,13 @@
 namespace hekla::ray::expectations {
 
 void ScaleExpectations::Expect(const std::string& cluster, const std::string& group,
-                               const std::string& pod, Action action, absl::Time now) {
+                               const std::string& pod, Action action, absl::Duration now) {
   absl::MutexLock lock(&mutex_);
   records_[cluster][pod] = Record{group, action, now};
 }
 
 bool ScaleExpectations::Satisfied(const std::string& cluster, const std::string& group,
-                                  const InCache& in_cache, absl::Time now, bool* given_up) {
+                                  const InCache& in_cache, absl::Duration now, bool* given_up) {
   absl::MutexLock lock(&mutex_);
   const auto found = records_.find(cluster);
   if (found == records_.end()) return true;
@@ -34,22 +34,22 @@ bool ScaleExpectations::Satisfied(const std::string& cluster, const std::string&
   return !open;
 }
 
-std::optional<absl::Time> ScaleExpectations::NextTimeout(
+std::optional<absl::Duration> ScaleExpectations::NextTimeout(
     const std::string& cluster, const std::set<std::string>& groups) const {
   absl::MutexLock lock(&mutex_);
   const auto found = records_.find(cluster);
   if (found == records_.end()) return std::nullopt;
-  std::optional<absl::Time> next;
+  std::optional<absl::Duration> next;
   for (const auto& [pod, record] : found->second) {
     if (record.action != Action::kCreate || !groups.contains(record.group)) continue;
-    const absl::Time due = record.at + kCreateTimeout;
+    const absl::Duration due = record.at + kCreateTimeout;
     next = next.has_value() ? std::min(*next, due) : due;
   }
   return next;
 }
 
 bool ScaleExpectations::JustCreated(const std::string& cluster, const std::set<std::string>& groups,
-                                    const InCache& in_cache, absl::Time now,
+                                    const InCache& in_cache, absl::Duration now,
                                     absl::Duration patience) const {
   absl::MutexLock lock(&mutex_);
   const auto found = records_.find(cluster);

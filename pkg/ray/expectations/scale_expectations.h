@@ -19,6 +19,7 @@ enum class Action : uint8_t { kCreate, kDelete };
 // deleted twice.
 // A creation is settled once the cache has the pod, at the latest 30 s after it was recorded; a
 // deletion once the cache has it no more, however long that takes.
+// All times are uptimes (Clock::Uptime): nobody may be given up early because a clock was set.
 // Threads: any.
 // Source:  spec ray-cluster 4.7.
 class ScaleExpectations {
@@ -30,19 +31,19 @@ class ScaleExpectations {
   // `cluster`: "namespace/name". `group`: "" is the head. A later record for the same pod replaces
   // the earlier one.
   void Expect(const std::string& cluster, const std::string& group, const std::string& pod,
-              Action action, absl::Time now);
+              Action action, absl::Duration now);
   // Drops what is settled; true when nothing of the group is open. `given_up`, which may be null,
   // is set where a creation was settled by time alone.
   bool Satisfied(const std::string& cluster, const std::string& group, const InCache& in_cache,
-                 absl::Time now, bool* given_up = nullptr);
+                 absl::Duration now, bool* given_up = nullptr);
   // When the first open creation of these groups runs into its time-out; nothing where none is
   // open. Groups that the spec has no more are nobody's business: nobody settles their records.
-  std::optional<absl::Time> NextTimeout(const std::string& cluster,
-                                        const std::set<std::string>& groups) const;
+  std::optional<absl::Duration> NextTimeout(const std::string& cluster,
+                                            const std::set<std::string>& groups) const;
   // Whether a creation of these groups that is younger than `patience` does not show yet. Drops
   // nothing.
   bool JustCreated(const std::string& cluster, const std::set<std::string>& groups,
-                   const InCache& in_cache, absl::Time now, absl::Duration patience) const;
+                   const InCache& in_cache, absl::Duration now, absl::Duration patience) const;
   void Forget(const std::string& cluster);
   size_t size() const;
 
@@ -50,7 +51,7 @@ class ScaleExpectations {
   struct Record {
     std::string group;
     Action action;
-    absl::Time at;
+    absl::Duration at;
   };
 
   mutable absl::Mutex mutex_;

@@ -19,7 +19,7 @@ class ScaleExpectationsTest : public ::testing::Test {
 
   ScaleExpectations expectations_;
   std::set<std::string> cache_;
-  absl::Time now_ = absl::FromUnixSeconds(1000);
+  absl::Duration now_ = absl::Seconds(1000);
 };
 
 TEST_F(ScaleExpectationsTest, NothingIsExpectedAtFirst) { EXPECT_TRUE(Satisfied("w")); }

@@ -92,7 +92,7 @@ bool OperatorLife::Step() {
 }
 
 absl::Time OperatorLife::NextDue() const {
-  return std::max(std::min(executor_.NextDue(), graph_->NextDue()), frozen_until_);
+  return std::max(executor_.NextDue(), frozen_until_);
 }
 
 bool OperatorLife::Failing(const controller::Request& cluster) const {

@@ -78,7 +78,7 @@ void Succeed(const ApplyDeps& deps, const Observed& observed, const Write& write
       write.verb == Write::Verb::kCreate ? std::string(controller::NameOf(answer)) : write.name;
   if (write.expects.has_value()) {
     deps.expectations->Expect(cluster, write.expects->group, name, write.expects->action,
-                              deps.clock->Now());
+                              deps.clock->Uptime());
   }
   outcome.made_service =
       outcome.made_service || (write.verb == Write::Verb::kCreate && write.resource == &Services());

@@ -142,8 +142,9 @@ PlanInput Reconciler::MakeInput(const Observed& observed) {
   const std::string cluster = observed.cluster.metadata.Key();
   bool given_up = false;
   const auto in_cache = InCache(observed.cluster.ns());
+  const absl::Duration uptime = deps_.clock->Uptime();
   for (const std::string& group : GroupsOf(observed.cluster)) {
-    if (!expectations_.Satisfied(cluster, group, in_cache, input.now, &given_up)) {
+    if (!expectations_.Satisfied(cluster, group, in_cache, uptime, &given_up)) {
       input.waiting.insert(group);
     }
   }
@@ -176,7 +177,7 @@ absl::Status Reconciler::LookPastCache(const Observed& observed, PlanInput& inpu
     const bool head = controller::LabelOf(pod, apis::ray::kNodeTypeLabel) == apis::ray::kHeadNode;
     const std::string group(head ? "" : controller::LabelOf(pod, apis::ray::kGroupLabel));
     expectations_.Expect(cluster.metadata.Key(), group, std::string(name),
-                         expectations::Action::kCreate, input.now);
+                         expectations::Action::kCreate, deps_.clock->Uptime());
     input.waiting.insert(group);
   }
   absl::MutexLock lock(&mutex_);
@@ -210,7 +211,7 @@ absl::StatusOr<Result> Reconciler::Conclude(Observed observed, const Outcome& ou
   absl::Status read = ObserveAgain(*deps_.client, observed);
   const std::string cluster = observed.cluster.metadata.Key();
   const std::set<std::string> groups = GroupsOf(observed.cluster);
-  const absl::Time now = deps_.clock->Now();
+  const absl::Duration now = deps_.clock->Uptime();
   // What was made just now shows later; its arrival leads to another pass.
   const bool too_early =
       (outcome.made_service && observed.head_services.empty()) ||
