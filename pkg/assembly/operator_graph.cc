@@ -1,6 +1,5 @@
 #include "pkg/assembly/operator_graph.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "pkg/apis/ray/event_reasons.h"

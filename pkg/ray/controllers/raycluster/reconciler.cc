@@ -40,10 +40,11 @@ std::set<std::string> GroupsOf(const apis::ray::RayCluster& cluster) {
   return groups;
 }
 
+// By the server's clock a pod may come from the future: that is no reason to wait for it.
 bool YoungPodsStart(const Observed& observed, absl::Time now) {
   return std::any_of(observed.pods.begin(), observed.pods.end(), [now](const ObjectPtr& pod) {
     return pod->At("status").GetString("phase") != "Running" &&
-           controller::CreationTimeOf(*pod) > now - kYouth;
+           absl::AbsDuration(now - controller::CreationTimeOf(*pod)) < kYouth;
   });
 }
 
@@ -56,10 +57,7 @@ bool CreatesPods(const Plan& plan) {
 }  // namespace
 
 Reconciler::Reconciler(Deps deps, ClusterOptions options)
-    : deps_(std::move(deps)),
-      options_(std::move(options)),
-      born_(deps_.clock->Now()),
-      random_(deps_.seed) {}
+    : deps_(std::move(deps)), options_(std::move(options)), random_(deps_.seed) {}
 
 Reconciler::~Reconciler() = default;
 
@@ -156,19 +154,22 @@ PlanInput Reconciler::MakeInput(const Observed& observed) {
 }
 
 bool Reconciler::MustLookPastCache(const Observed& observed) {
-  const apis::meta::ObjectMeta& metadata = observed.cluster.metadata;
   absl::MutexLock lock(&mutex_);
-  if (uncertain_.contains(metadata.uid)) return true;
-  // Creation times are whole seconds.
-  return metadata.creation_timestamp < born_ - absl::Seconds(1) &&
-         !verified_.contains(metadata.uid);
+  return uncertain_.contains(observed.cluster.metadata.uid) ||
+         !taken_over_.contains(observed.cluster.ns());
 }
 
 absl::Status Reconciler::LookPastCache(const Observed& observed, PlanInput& input) {
   const apis::ray::RayCluster& cluster = observed.cluster;
+  bool whole = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    whole = !taken_over_.contains(cluster.ns());
+  }
   kube::ListOptions selection;
-  selection.label_selector =
-      absl::StrJoin(builders::AllPodsSelector(cluster.name()), ",", absl::PairFormatter("="));
+  selection.label_selector = whole ? std::string(apis::ray::kClusterLabel)
+                                   : absl::StrJoin(builders::AllPodsSelector(cluster.name()), ",",
+                                                   absl::PairFormatter("="));
   HEKLA_ASSIGN_OR_RETURN(const std::vector<Value> live,
                          deps_.client->ListLive(Pods(), cluster.ns(), selection));
   for (const Value& pod : live) {
@@ -176,13 +177,14 @@ absl::Status Reconciler::LookPastCache(const Observed& observed, PlanInput& inpu
     if (deps_.client->Get(Pods(), cluster.ns(), name).ok()) continue;
     const bool head = controller::LabelOf(pod, apis::ray::kNodeTypeLabel) == apis::ray::kHeadNode;
     const std::string group(head ? "" : controller::LabelOf(pod, apis::ray::kGroupLabel));
-    expectations_.Expect(cluster.metadata.Key(), group, std::string(name),
+    const absl::string_view owner = controller::LabelOf(pod, apis::ray::kClusterLabel);
+    expectations_.Expect(absl::StrCat(cluster.ns(), "/", owner), group, std::string(name),
                          expectations::Action::kCreate, deps_.clock->Uptime());
-    input.waiting.insert(group);
+    if (owner == cluster.name()) input.waiting.insert(group);
   }
   absl::MutexLock lock(&mutex_);
   uncertain_.erase(cluster.metadata.uid);
-  if (cluster.metadata.creation_timestamp < born_) verified_.insert(cluster.metadata.uid);
+  if (whole) taken_over_.insert(cluster.ns());
   return absl::OkStatus();
 }
 

@@ -61,9 +61,10 @@ class Reconciler final : public controller::Reconciler {
                                                              const apis::ray::RayCluster& cluster);
   PlanInput MakeInput(const Observed& observed);
   expectations::ScaleExpectations::InCache InCache(const std::string& ns) const;
-  // The cache may lack pods that exist: after a creation whose outcome is not known, and for
-  // clusters that are older than this process. Then the first creation is preceded by a look past
-  // the cache; what is found there is expected to show.
+  // The cache may lack pods that exist: those that an earlier leader made, and after a creation
+  // whose outcome is not known. So the first creation in a namespace, and the next one of such a
+  // cluster, is preceded by a look past the cache; what is found there is expected to show. How old
+  // a cluster is does not count: that is by the server's clock.
   absl::Status LookPastCache(const Observed& observed, PlanInput& input);
   bool MustLookPastCache(const Observed& observed);
   absl::StatusOr<controller::Result> Conclude(Observed observed, const Outcome& outcome);
@@ -72,13 +73,12 @@ class Reconciler final : public controller::Reconciler {
 
   const Deps deps_;
   const ClusterOptions options_;
-  const absl::Time born_;
   expectations::ScaleExpectations expectations_;
   absl::Mutex mutex_;
   util::Random random_ ABSL_GUARDED_BY(mutex_);
-  // By uid. `verified_`: older clusters whose pods were compared with the server's. `uncertain_`:
-  // clusters with a creation whose outcome is not known.
-  absl::flat_hash_set<std::string> verified_ ABSL_GUARDED_BY(mutex_);
+  // Namespaces whose pods were compared with the server's since this process leads.
+  absl::flat_hash_set<std::string> taken_over_ ABSL_GUARDED_BY(mutex_);
+  // By uid: clusters with a creation whose outcome is not known.
   absl::flat_hash_set<std::string> uncertain_ ABSL_GUARDED_BY(mutex_);
 };
 
