@@ -68,6 +68,7 @@ class Run {
     options.plan = shape_.plan;
     options.check_gangs = !shape_.faults;
     options.lives = shape_.lives;
+    options.clocks_apart = shape_.faults;
     options.config = ConfigText(shape_.family, 0);
     options.book = book;
     return options;

@@ -53,7 +53,8 @@ FuzzWorld::FuzzWorld(Options options)
       server_(ServerOptions(&clock_, options_.seed)),
       auditor_(AuditorOptions(options_.check_gangs)),
       decisions_(&auditor_.mirror()),
-      config_(options_.config) {
+      config_(options_.config),
+      lease_(options_.clocks_apart ? kFastestPermille : 1000) {
   const absl::Status loaded = apiserver::shipped::LoadCrds(server_, "scheduling.volcano.sh");
   CHECK(loaded.ok()) << loaded;
   hollow_ = std::make_unique<apiserver::hollow::HollowCluster>(server_, KubeletOptions());
@@ -96,10 +97,12 @@ void FuzzWorld::StartLife() {
   deps.holds_lease = [this](const std::string& identity) { return HoldsLease(identity); };
   SchedulerLife::Options life;
   ++next_life_;
-  life.seed = util::Random(options_.seed * 1000003 + next_life_).Next();
+  util::Random random(options_.seed * 1000003 + next_life_);
+  life.seed = random.Next();
   life.faults = options_.plan;
   life.config = config_;
   if (options_.lives > 1) life.identity = absl::StrCat("scheduler-", next_life_);
+  if (options_.clocks_apart) life.clock = DrawMachineClock(random);
   lives_.push_back(std::make_unique<SchedulerLife>(std::move(deps), std::move(life)));
   lives_.back()->faults().SetFaults(faults_on_);
 }
@@ -120,6 +123,10 @@ void FuzzWorld::Kill(size_t life) {
 
 void FuzzWorld::Freeze(size_t life, absl::Duration d) {
   lives_[life % lives_.size()]->Freeze(now() + d);
+}
+
+void FuzzWorld::StepClock(size_t life, absl::Duration d) {
+  lives_[life % lives_.size()]->StepClock(d);
 }
 
 void FuzzWorld::TakeServerAway(absl::Duration d) {

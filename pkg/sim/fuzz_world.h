@@ -29,6 +29,7 @@ class FuzzWorld {
     FaultPlan plan = {};
     bool check_gangs = false;  // bindings cannot fail: a gang arrives whole
     int lives = 1;             // 2: with leader election
+    bool clocks_apart = false;
     std::string config;
     FaultBook* book = nullptr;  // may be null
   };
@@ -41,6 +42,9 @@ class FuzzWorld {
   void Kill(size_t life);
   // That scheduler stands still for a while.
   void Freeze(size_t life, absl::Duration d);
+  // Somebody sets the time of day of that scheduler's machine. Only there: the API server and the
+  // nodes have the true time.
+  void StepClock(size_t life, absl::Duration d);
   // The API server cannot be reached for a while.
   void TakeServerAway(absl::Duration d);
   void BreakConnections();

@@ -64,8 +64,9 @@ class SchedulerLife::Observer final : public framework::SessionObserver {
 SchedulerLife::SchedulerLife(Deps deps, Options options)
     : deps_(std::move(deps)),
       options_(std::move(options)),
+      own_clock_(deps_.clock, options_.clock.rate_permille),
       network_(deps_.clock),
-      process_(deps_.clock),
+      process_(deps_.clock, &own_clock_),
       loopback_(deps_.server, &network_),
       faults_(&loopback_, &network_, options_.seed, options_.faults),
       bindings_({deps_.decisions, deps_.mirror, [this] { return deps_.clock->Now(); },
@@ -74,6 +75,7 @@ SchedulerLife::SchedulerLife(Deps deps, Options options)
       client_({&faults_, &process_, nullptr},
               ClientOptions([this] { return elector_ == nullptr || elector_->IsLeader(); })),
       election_client_({&faults_, &process_, nullptr}, ClientOptions(nullptr)) {
+  own_clock_.Step(options_.clock.ahead);
   faults_.SetBook(deps_.book);
   faults_.SetWatcher(&bindings_);
   assembly::SchedulerGraph::Options graph;
@@ -82,7 +84,7 @@ SchedulerLife::SchedulerLife(Deps deps, Options options)
   assembly::SchedulerGraph::Deps parts;
   parts.client = &client_;
   parts.io = parts.session = &process_;
-  parts.clock = deps_.clock;
+  parts.clock = &own_clock_;
   parts.observer = observer_.get();
   auto built = assembly::SchedulerGraph::Build(parts, std::move(graph));
   CHECK(built.ok()) << built.status();

@@ -19,6 +19,7 @@
 #include "pkg/sim/cluster_mirror.h"
 #include "pkg/sim/decision_auditor.h"
 #include "pkg/sim/faults/fault_transport.h"
+#include "pkg/sim/faults/machine_clock.h"
 #include "pkg/util/clock.h"
 #include "pkg/util/manual_executor.h"
 
@@ -26,7 +27,8 @@ namespace hekla::sim {
 
 // One life of the scheduler process: its own executor, connections and objects, on one thread.
 // Destroying it is a crash: what is in flight is lost, what the API server has is kept. The network
-// has an executor of its own, so that it goes on while the process stands still.
+// has an executor of its own, so that it goes on while the process stands still; it counts the true
+// time, the process that of its machine.
 class SchedulerLife {
  public:
   struct Options {
@@ -34,6 +36,7 @@ class SchedulerLife {
     FaultPlan faults = {};
     std::string config;    // "": the built-in one
     std::string identity;  // stands for election under this name; "": leads at once
+    MachineClock clock = {};
   };
   // All borrowed.
   struct Deps {
@@ -56,6 +59,8 @@ class SchedulerLife {
   bool over() const { return lost_ || faults_.killed(); }
   // It stands still until then, as one that has been stopped by a signal.
   void Freeze(absl::Time until);
+  // Somebody sets its time of day.
+  void StepClock(absl::Duration d) { own_clock_.Step(d); }
   // Takes this configuration as if its file had been changed.
   void Reload(const std::string& config);
 
@@ -72,6 +77,7 @@ class SchedulerLife {
 
   const Deps deps_;
   const Options options_;
+  util::SkewedClock own_clock_;
   util::ManualExecutor network_;
   util::ManualExecutor process_;
   http::LoopbackTransport loopback_;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "pkg/conf/config.h"
+#include "pkg/sim/faults/machine_clock.h"
 
 namespace hekla::sim {
 namespace {
@@ -204,12 +205,19 @@ Action Storm::ChangeQueue() {
 }
 
 Action Storm::DrawDisturbance() {
-  static constexpr const char* kWhat[] = {"history", "connections", "away", "kill", "freeze"};
-  const int64_t which = Below(5);
+  // Two of seven stand still: that alone lets a process meet a lease that another has taken.
+  static constexpr const char* kWhat[] = {"history", "connections", "away", "kill",
+                                          "freeze",  "freeze",      "clock"};
+  const int64_t which = Below(std::size(kWhat));
   Action action = Do(kWhat[which]);
   if (which == 2) action.Set("ms", 500 + Below(20000));
   if (which >= 3) action.Set("life", Below(static_cast<uint64_t>(shape_.lives)));
-  if (which == 4) action.Set("ms", 500 + Below(40000));
+  const bool freezes = which == 4 || which == 5;
+  if (freezes) action.Set("ms", 500 + Below(40000));
+  // The clock of a machine that stood still is often set when it goes on.
+  if (which == 6 || (freezes && Below(2) == 0)) {
+    action.Set("clock", absl::ToInt64Milliseconds(DrawClockStep(random_)));
+  }
   return action;
 }
 

@@ -59,6 +59,7 @@ class Hand {
         {"away", &Hand::TakeAway},
         {"kill", &Hand::Kill},
         {"freeze", &Hand::Freeze},
+        {"clock", &Hand::StepClock},
     };
     const auto it = kTable->find(action_.GetString("do"));
     if (it != kTable->end()) (this->*it->second)();
@@ -268,6 +269,11 @@ class Hand {
   void Freeze() {
     world_.Freeze(static_cast<size_t>(action_.GetInt("life")),
                   absl::Milliseconds(action_.GetInt("ms")));
+    StepClock();
+  }
+  void StepClock() {
+    world_.StepClock(static_cast<size_t>(action_.GetInt("life")),
+                     absl::Milliseconds(action_.GetInt("clock")));
   }
 
   FuzzWorld& world_;

@@ -22,7 +22,8 @@ void LeaseAuditor::Observe(absl::string_view type, const Value& lease, absl::Tim
   }
   holder_ = std::move(holder);
   spec_ = spec;
-  free_ = now + absl::Seconds(spec.GetInt("leaseDurationSeconds"));
+  const absl::Duration duration = absl::Seconds(spec.GetInt("leaseDurationSeconds"));
+  free_ = now + duration * 1000 / fastest_permille_;
 }
 
 }  // namespace hekla::sim

@@ -44,13 +44,16 @@ class OperatorLife::WriteWatcher final : public CallWatcher {
 OperatorLife::OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server, Options options)
     : clock_(clock),
       writes_(std::make_unique<WriteWatcher>(std::move(options.on_write))),
-      executor_(clock),
-      loopback_(server, &executor_),
-      faults_(&loopback_, &executor_, options.seed, options.watch_faults),
+      own_clock_(clock, options.clock.rate_permille),
+      network_(clock),
+      executor_(clock, &own_clock_),
+      loopback_(server, &network_),
+      faults_(&loopback_, &network_, options.seed, options.watch_faults),
       inline_(server, writes_->Before(std::move(options.intercept))),
       watch_client_({&faults_, &executor_, nullptr}, NoLimits([this] { return MayWrite(); })),
       write_client_({&inline_, &executor_, nullptr}, NoLimits([this] { return MayWrite(); })),
       election_client_({&loopback_, &executor_, nullptr}, NoLimits(nullptr)) {
+  own_clock_.Step(options.clock.ahead);
   faults_.SetWatcher(writes_.get());
   options.graph.host = "simulation";
   options.graph.seed = options.seed;
@@ -59,7 +62,7 @@ OperatorLife::OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server,
   deps.write_client = &write_client_;
   deps.io = &executor_;
   deps.queues = &executor_;
-  deps.clock = clock;
+  deps.clock = &own_clock_;
   deps.registry = &registry_;
   deps.on_done = [this](const controller::Request&, absl::Duration) { ++reconciles_; };
   deps.on_lost = [this](const absl::Status&) { lost_ = true; };
@@ -87,12 +90,12 @@ bool OperatorLife::Step() {
   if (clock_->Now() < frozen_until_) return false;
   const bool hurried = clock_->Now() == frozen_until_;
   if (hurried && graph_->Working() && graph_->ProcessNext()) return true;
-  if (executor_.RunOne()) return true;
+  if (network_.RunOne() || executor_.RunOne()) return true;
   return !hurried && graph_->Working() && graph_->ProcessNext();
 }
 
 absl::Time OperatorLife::NextDue() const {
-  return std::max(executor_.NextDue(), frozen_until_);
+  return std::max(std::min(network_.NextDue(), executor_.NextDue()), frozen_until_);
 }
 
 bool OperatorLife::Failing(const controller::Request& cluster) const {

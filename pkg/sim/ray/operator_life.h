@@ -12,11 +12,12 @@
 #include "pkg/kube/rest_client.h"
 #include "pkg/metrics/registry.h"
 #include "pkg/sim/faults/fault_transport.h"
+#include "pkg/sim/faults/machine_clock.h"
 #include "pkg/util/manual_executor.h"
 
 namespace hekla::sim {
 
-// One life of the Ray operator: its own executor, connections and objects, under virtual time and
+// One life of the Ray operator: its own executors, connections and objects, under virtual time and
 // on one thread. Destroying it is a crash: what is in flight is lost, what the API server has is
 // kept.
 class OperatorLife {
@@ -32,6 +33,7 @@ class OperatorLife {
     std::string identity = {};
     // Called with every write that leaves, but for those of the election; null: nothing.
     std::function<void(const http::Request&)> on_write = nullptr;
+    MachineClock clock = {};
   };
   OperatorLife(util::FakeClock* clock, apiserver::ApiServer* server, Options options);
   ~OperatorLife();
@@ -43,6 +45,9 @@ class OperatorLife {
   // It stands still until then, as one that has been stopped by a signal. When it goes on, its
   // workers are faster than its timers, as threads may be.
   void Freeze(absl::Time until) { frozen_until_ = until; }
+
+  // Somebody sets its time of day.
+  void StepClock(absl::Duration d) { own_clock_.Step(d); }
 
   FaultTransport& faults() { return faults_; }
   http::LoopbackTransport& connections() { return loopback_; }
@@ -58,7 +63,9 @@ class OperatorLife {
   bool MayWrite() const;
   util::FakeClock* const clock_;
   const std::unique_ptr<WriteWatcher> writes_;
-  util::ManualExecutor executor_;
+  util::SkewedClock own_clock_;
+  util::ManualExecutor network_;   // in true time
+  util::ManualExecutor executor_;  // in that of the machine
   http::LoopbackTransport loopback_;
   FaultTransport faults_;
   http::InlineTransport inline_;

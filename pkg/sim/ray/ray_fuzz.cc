@@ -14,6 +14,7 @@
 #include "pkg/apiserver/hollow/local_watch.h"
 #include "pkg/ray/controllers/raycluster/status.h"
 #include "pkg/sim/faults/lease_auditor.h"
+#include "pkg/sim/faults/machine_clock.h"
 #include "pkg/sim/ray/ray_auditor.h"
 #include "pkg/sim/ray/ray_storm.h"
 #include "pkg/sim/ray/ray_world.h"
@@ -128,7 +129,10 @@ class Run {
     for (int i = 0; i < options_.actions; ++i) {
       storm_.Act();
       if (options_.faults) BreakSomething();
-      if (options_.faults && options_.extras) FreezeOne();
+      if (options_.faults && options_.extras) {
+        FreezeOne();
+        SetOneClock();
+      }
       world_.Advance(absl::Milliseconds(50 + static_cast<int64_t>(random_.Below(6000))));
     }
     ComeToRest();
@@ -160,6 +164,7 @@ class Run {
     life.graph = operator_;
     life.seed = random_.Next();
     life.watch_faults = watches_;
+    if (options_.faults && options_.extras) life.clock = DrawMachineClock(extras_);
     if (options_.faults) life.identity = absl::StrCat("operator-", ++outcome_.lives);
     life.on_write = [this, identity = life.identity](const http::Request& request) {
       JudgeWrite(identity, request);
@@ -257,9 +262,22 @@ class Run {
     if (extras_.Below(20) != 0) return;
     if (world_.lives() < 2) StartLife();
     const absl::Duration d = absl::Seconds(2 + static_cast<int64_t>(extras_.Below(40)));
-    world_.life(extras_.Below(world_.lives())).Freeze(world_.now() + d);
+    const size_t which = extras_.Below(world_.lives());
+    world_.life(which).Freeze(world_.now() + d);
     outcome_.trail.push_back(
         absl::StrCat("  an operator stands still for ", absl::FormatDuration(d)));
+    // The clock of a machine that stood still is often set when it goes on.
+    if (extras_.Below(2) == 0) StepClock(which);
+  }
+
+  void SetOneClock() {
+    if (extras_.Below(30) == 0) StepClock(extras_.Below(world_.lives()));
+  }
+  void StepClock(size_t which) {
+    const absl::Duration step = DrawClockStep(extras_);
+    world_.life(which).StepClock(step);
+    outcome_.trail.push_back(
+        absl::StrCat("  an operator's clock is set by ", absl::FormatDuration(step)));
   }
 
   void ComeToRest() {
@@ -420,7 +438,7 @@ class Run {
   RayAuditor auditor_;
   apiserver::hollow::LocalWatch cluster_watch_;
   apiserver::hollow::LocalWatch pod_watch_;
-  LeaseAuditor lease_;
+  LeaseAuditor lease_{kFastestPermille};
   apiserver::hollow::LocalWatch lease_watch_;
 };
 
