@@ -171,6 +171,9 @@ std::optional<int64_t> Placeable(const ClusterMirror& mirror, const std::string&
     ++found;
     placed.Take(*pod);
   }
+  // With roles it matters who gets the room that does not do for all: the scheduler's choice.
+  const bool roles = group != nullptr && !group->min_role.empty();
+  if (roles && found < static_cast<int64_t>(pods.size())) return 0;
   if (room.queue_in_the_way()) return std::nullopt;
   return group == nullptr || Whole(*group, placed.count, placed.by_role) ? found : 0;
 }

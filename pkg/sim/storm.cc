@@ -53,25 +53,28 @@ Shape DrawShape(util::Random& random, bool faults) {
   // One run in four has a good network, so that what is decided can be judged by how things are.
   if (faults && random.Below(4) != 0) shape.plan = DrawPlan(random);
   shape.lives = faults && random.Below(2) == 0 ? 2 : 1;
-  shape.family = static_cast<int>(random.Below(3));
+  shape.family = static_cast<int>(random.Below(4));
   shape.last_node = random.Below(2) == 0;
   return shape;
 }
 
 std::string ConfigText(int family, int64_t variant) {
-  static constexpr absl::string_view kShares[] = {"proportion", "capacity",
-                                                  "capacity\n    enableHierarchy: true"};
+  // drf with a tree only orders queues; capacity sees to what they may have at most.
+  static constexpr absl::string_view kShares[] = {
+      "proportion", "capacity", "capacity\n    enableHierarchy: true", "capacity"};
   if (family == 0 && variant == 0) return std::string(conf::BuiltInConfigText());
   std::string text = "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins:\n";
   absl::StrAppend(&text, "  - name: priority\n  - name: gang\n  - name: conformance\n- plugins:\n");
-  if (variant % 2 == 0) absl::StrAppend(&text, "  - name: overcommit\n  - name: drf\n");
+  if (variant % 2 == 0) absl::StrAppend(&text, "  - name: overcommit\n");
+  if (variant % 2 == 0 || family == kFairTree) absl::StrAppend(&text, "  - name: drf\n");
+  if (family == kFairTree) absl::StrAppend(&text, "    enableHierarchy: true\n");
   absl::StrAppend(&text, "  - name: predicates\n  - name: ", kShares[family],
                   "\n  - name: ", variant % 3 == 2 ? "binpack" : "nodeorder", "\n");
   return text;
 }
 
 Sharing SharingOf(int family) {
-  return family == 0 ? Sharing::kByWeight : family == 1 ? Sharing::kByCapacity : Sharing::kAsTree;
+  return family == 0 ? Sharing::kByWeight : family == 2 ? Sharing::kAsTree : Sharing::kByCapacity;
 }
 
 std::string Storm::NextName(const char* prefix) { return absl::StrCat(prefix, next_++); }
@@ -102,6 +105,19 @@ std::string Storm::PickParent(const std::string& queue) {
   return names.empty() ? "root" : names[random_.Below(names.size())];
 }
 
+// Below one of three departments, or one of two teams in it. The queue itself ends the path: none
+// stands above another.
+void Storm::DrawPath(Action& action) {
+  std::string path = absl::StrCat("root/dep", Below(3));
+  std::string weights = absl::StrCat("1/", 1 + Below(4));
+  if (Below(2) == 0) {
+    absl::StrAppend(&path, "/team", Below(2));
+    absl::StrAppend(&weights, "/", 1 + Below(4));
+  }
+  action.Set("path", absl::StrCat(path, "/", action.GetString("name")));
+  action.Set("weights", absl::StrCat(weights, "/", 1 + Below(4)));
+}
+
 // How long a pod runs; 0 is for ever.
 int64_t Storm::RunSeconds() { return Below(3) == 0 ? 0 : 1 + Below(60); }
 
@@ -118,6 +134,7 @@ Action Storm::AddQueue() {
   action.Set("weight", 1 + Below(4));
   if (Below(2) == 0) action.Set("cap", 1 + Below(8));
   if (tree() && Below(3) != 0) action.Set("parent", PickParent(""));
+  if (fair_tree() && Below(4) != 0) DrawPath(action);
   return action;
 }
 
@@ -193,13 +210,12 @@ Action Storm::ChangeQueue() {
   const std::string name = PickQueue();
   const int64_t which = Below(8);
   if (name.empty() || name == "root" || name == "default" || which == 0) return AddQueue();
-  const bool move = tree() && (which == 4 || which == 5);
+  const bool move = (tree() || fair_tree()) && (which == 4 || which == 5);
   Action action = Do(which == 1 ? "delete-queue" : which < 4 ? "cap" : move ? "move" : "weigh");
   action.Set("name", name);
-  if (move) {
-    action.Set("parent", PickParent(name));
-    return action;
-  }
+  if (move && fair_tree()) DrawPath(action);
+  if (move && tree()) action.Set("parent", PickParent(name));
+  if (move) return action;
   if (which > 1) action.Set("amount", which < 4 ? Below(9) : 1 + Below(9));
   return action;
 }

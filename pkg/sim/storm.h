@@ -23,6 +23,8 @@ struct Shape {
   int family = 0;          // of configurations that may replace each other
   bool last_node = false;  // in the end there is room for everything
 };
+// The family with drf and enableHierarchy.
+inline constexpr int kFairTree = 3;
 Shape DrawShape(util::Random& random, bool faults);
 // The configuration of that family.
 std::string ConfigText(int family, int64_t variant);
@@ -60,7 +62,10 @@ class Storm {
   std::string PickQueue();
   // Of a tree of queues; not the queue itself nor one below it.
   std::string PickParent(const std::string& queue);
+  // Gives a queue its place in the tree by whose shares drf divides.
+  void DrawPath(Action& action);
   bool tree() const { return SharingOf(shape_.family) == Sharing::kAsTree; }
+  bool fair_tree() const { return shape_.family == kFairTree; }
 
   const FuzzWorld& world_;
   const Shape shape_;

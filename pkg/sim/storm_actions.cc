@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "pkg/apis/meta/well_known.h"
 #include "pkg/apiserver/hollow/pod_calls.h"
 #include "pkg/sim/storm.h"
 
@@ -132,8 +133,16 @@ class Hand {
     Value queue = Named(kVolcano, "Queue", name());
     queue["spec"].Set("weight", action_.GetInt("weight", 1));
     if (action_.Has("cap")) SetCap(queue, action_.GetInt("cap"));
-    if (action_.Has("parent")) queue["spec"].Set("parent", action_.GetString("parent"));
+    Place(queue);
     server().Create(queue).IgnoreError();
+  }
+  // In the tree of capacity, or in that of drf.
+  void Place(Value& queue) const {
+    if (action_.Has("parent")) queue["spec"].Set("parent", action_.GetString("parent"));
+    if (!action_.Has("path")) return;
+    Value& annotations = queue["metadata"]["annotations"];
+    annotations.Set(apis::meta::kHierarchyAnnotation, action_.GetString("path"));
+    annotations.Set(apis::meta::kHierarchyWeightsAnnotation, action_.GetString("weights"));
   }
   static void SetCap(Value& queue, int64_t cpu) {
     if (cpu == 0) {
@@ -149,7 +158,7 @@ class Hand {
     ChangeQueue([this](Value& queue) { SetCap(queue, action_.GetInt("amount")); });
   }
   void MoveQueue() {
-    ChangeQueue([this](Value& queue) { queue["spec"].Set("parent", action_.GetString("parent")); });
+    ChangeQueue([this](Value& queue) { Place(queue); });
   }
   void DeleteQueue() { server().Delete(kVolcano, "Queue", "", name()).IgnoreError(); }
 
