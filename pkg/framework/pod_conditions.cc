@@ -65,11 +65,11 @@ void WriteCondition(Session& session, TaskId task, const JobText& job) {
   const uint64_t owner = OwnerOf(session.tables().tasks, task);
   const bool wording_only = IsWordingOnly(sent, owner, why.reason, nominated);
   if (wording_only && sent.text == hash) return;
-  if (!wording_only) sent = {owner, why.reason, hash, absl::InfinitePast(), absl::ZeroDuration()};
+  if (!wording_only) sent = {owner, why.reason, hash, absl::ZeroDuration(), absl::ZeroDuration()};
   sent.text = hash;
   if (nominated.empty() && Shows(spec, why.reason, message)) return;
   sent.pause = std::clamp(2 * sent.pause, kFirstPause, kLongestPause);
-  sent.next_wording = session.now() + sent.pause;
+  sent.next_wording = session.opened() + sent.pause;
   ports::PodConditionWrite write;
   write.uid = spec.uid;
   write.namespace_name = spec.namespace_name;
@@ -105,13 +105,13 @@ void PublishPods(Session& session, JobId job) {
     return;
   }
   std::vector<TaskId> due;
-  absl::Time owed = absl::InfiniteFuture();
+  absl::Duration owed = absl::InfiniteDuration();
   for (TaskId task : t.jobs.tasks[job]) {
     if (!Waits(t.tasks, task)) continue;
     const WaitReason why = TaskWaitReason(session, task, /*with_message=*/false);
     const SentCondition& sent = session.state().sent_conditions.Grow(task);
     const bool paced =
-        session.now() < sent.next_wording &&
+        session.opened() < sent.next_wording &&
         IsWordingOnly(sent, OwnerOf(t.tasks, task), why.reason, NewNomination(session, task, why));
     if (!paced) {
       due.push_back(task);
@@ -129,11 +129,11 @@ void PublishPods(Session& session, JobId job) {
 void PublishOwedWordings(Session& session) {
   auto& owed = session.state().owed_wordings;
   const model::JobTable& jobs = session.tables().jobs;
-  while (!owed.empty() && owed.top().due <= session.now()) {
+  while (!owed.empty() && owed.top().due <= session.opened()) {
     const JobId job = owed.top().job;
     owed.pop();
     if (!jobs.live[job] || jobs.spec[job] == nullptr) continue;
-    NoteOf(session, job).wording_due = absl::InfiniteFuture();
+    NoteOf(session, job).wording_due = absl::InfiniteDuration();
     PublishPods(session, job);
   }
 }

@@ -61,7 +61,10 @@ class Session {
   NodeSearch& search() { return *deps_.search; }
   const SessionDeps& deps() const { return deps_; }
   const std::string& uid() const { return uid_; }
+  // The time of day, for what is written.
   absl::Time now() const { return now_; }
+  // When it was opened, in uptime: turns are counted by it.
+  absl::Duration opened() const { return opened_; }
   bool HasAction(absl::string_view name) const;
   bool HierarchyEnabled(absl::string_view plugin) const;
 

@@ -49,7 +49,7 @@ struct Session::State {
     uint64_t attempted = 0;      // number of the session that tried the job last
     uint64_t dispatched = 0;     // number of the session that committed tasks of it last
     uint64_t condition_set = 0;  // number of the session that set Unschedulable last
-    absl::Time wording_due = absl::InfiniteFuture();  // the job's first turn in owed_wordings
+    absl::Duration wording_due = absl::InfiniteDuration();  // the job's first turn in owed_wordings
   };
   util::IdVector<model::JobId, JobNote> notes;
 
@@ -62,15 +62,15 @@ struct Session::State {
   util::IdVector<model::JobId, SentStatus> sent;
   struct SentCondition {
     uint64_t owner = 0;
-    absl::string_view reason;                        // a constant
-    uint64_t text = 0;                               // a hash of it
-    absl::Time next_wording = absl::InfinitePast();  // another text alone is not sent before
+    absl::string_view reason;     // a constant
+    uint64_t text = 0;            // a hash of it
+    absl::Duration next_wording;  // in uptime: another text alone is not sent before
     absl::Duration pause;
   };
   util::IdVector<model::TaskId, SentCondition> sent_conditions;
   // Jobs with pods of which only the wording may have changed, to be looked at when its turn comes.
   struct OwedWording {
-    absl::Time due;
+    absl::Duration due;  // in uptime
     model::JobId job;
     // The first to come is the greatest.
     friend bool operator<(const OwedWording& a, const OwedWording& b) {

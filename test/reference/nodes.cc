@@ -33,7 +33,8 @@ bool Holds(const Expression& e, const std::string* value) {
       return value == nullptr;
     case Expression::kGreater:
     case Expression::kLess: {
-      const auto left = value == nullptr ? std::nullopt : Number(*value);
+      if (value == nullptr) return false;
+      const auto left = Number(*value);
       const auto right = Number(e.values.front());
       if (!left.has_value() || !right.has_value()) return false;
       return e.op == Expression::kGreater ? *left > *right : *left < *right;
