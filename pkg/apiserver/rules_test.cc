@@ -131,6 +131,32 @@ TEST(RulesTest, FlagsOfTheQueryAreSetByAnyValueButFalse) {
   EXPECT_EQ(s.Get(absl::StrCat(kMaps, "?limit=1&resourceVersion=0")).body.At("items").size(), 2u);
 }
 
+// Defaults may move what was read before them, at any size of the spec.
+TEST(RulesTest, ServicesGetTheDefaultsOfTheirType) {
+  TestServer s;
+  for (int more = 0; more < 6; ++more) {
+    std::string spec = R"("type":"LoadBalancer","ports":[{"port":80}])";
+    for (int i = 0; i < more; ++i) {
+      constexpr const char* kFields[] = {
+          R"(,"publishNotReadyAddresses":true)",
+          R"(,"healthCheckNodePort":0)",
+          R"(,"externalIPs":["192.0.2.1"])",
+          R"(,"selector":{"a":"b"})",
+          R"(,"loadBalancerSourceRanges":["0.0.0.0/0"])",
+      };
+      absl::StrAppend(&spec, kFields[i]);
+    }
+    const TestServer::Reply reply =
+        s.Post("/api/v1/namespaces/default/services",
+               absl::StrCat(R"({"metadata":{"name":"s)", more, R"("},"spec":{)", spec, "}}"));
+    EXPECT_EQ(reply.status, 201) << reply.text;
+    const apis::json::Value& made = reply.body.At("spec");
+    EXPECT_EQ(made.GetString("externalTrafficPolicy"), "Cluster") << reply.text;
+    EXPECT_EQ(made.GetString("internalTrafficPolicy"), "Cluster") << reply.text;
+    EXPECT_TRUE(made.At("allocateLoadBalancerNodePorts").is_bool()) << reply.text;
+  }
+}
+
 TEST(RulesTest, BoundPodsGetTheTopologyOfTheirNode) {
   TestServer s;
   s.Post("/api/v1/nodes",

@@ -27,7 +27,7 @@ void ServiceDefaults(Value& service) {
   if (!spec.is_object()) spec = Value::MakeObject();
   Default(spec, "sessionAffinity", "None");
   Default(spec, "type", "ClusterIP");
-  const absl::string_view type = spec.GetString("type");
+  const std::string type(spec.GetString("type"));  // the defaults below move what it is kept in
   if (Value* ports = spec.Find("ports"); ports != nullptr && ports->is_array()) {
     for (Value& port : ports->as_array()) {
       Default(port, "protocol", "TCP");
