@@ -103,9 +103,10 @@ class KubectlTest(unittest.TestCase):
             conditions = self.world.get("podgroup", "large").get("status", {}).get("conditions", [])
             return any("3 Insufficient cpu" in c.get("message", "") for c in conditions)
         self.world.until(True, told)
-        described = self.kubectl("describe", "pod", "large-0")
-        self.assertIn("FailedScheduling", described)
-        self.assertIn("nodes are unavailable", described)
+        # Another wording of a condition comes a second after the first one.
+        self.world.until(True, lambda: "nodes are unavailable" in
+                         self.kubectl("describe", "pod", "large-0"))
+        self.assertIn("FailedScheduling", self.kubectl("describe", "pod", "large-0"))
         self.kubectl("delete", "pod", "large-0", "large-1", "--wait=true")
         self.kubectl("delete", "podgroup", "large")
 
