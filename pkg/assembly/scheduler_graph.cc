@@ -15,6 +15,13 @@
 
 namespace hekla::assembly {
 
+namespace {
+
+// Enough for every pod of a large gang, some 15 MB: its events wait until its bindings are through.
+constexpr size_t kWaitingEvents = 10000;
+
+}  // namespace
+
 // In the order in which things depend on each other; destroyed from the bottom up.
 struct SchedulerGraph::Parts {
   Parts(Deps d, Options o)
@@ -55,7 +62,7 @@ struct SchedulerGraph::Parts {
   const framework::ActionRegistry actions;
   scheduler::ConfigFile config_file;
   std::unique_ptr<kube::RestClient> own_client;
-  std::unique_ptr<kube::EventRecorder> events;
+  std::unique_ptr<kube::CoreEventRecorder> events;
   std::unique_ptr<scheduler::CycleLoop> loop;
   std::unique_ptr<cache::SchedulerCache> cache;
   std::unique_ptr<scheduler::Scheduler> scheduler;
@@ -78,6 +85,7 @@ void SchedulerGraph::Parts::Build() {
   recorder.component = Component();
   recorder.seed = options.seed;
   recorder.drops = &event_drops;
+  recorder.queue_limit = kWaitingEvents;
   events = std::make_unique<kube::CoreEventRecorder>(client, deps.io, std::move(recorder));
 
   if (!options.manual_cycles) {
@@ -102,6 +110,7 @@ void SchedulerGraph::Parts::Build() {
                                                                                   loop->Wake();
                                                                               }},
                                               std::move(mirror));
+  events->YieldWhile(cache->HasPendingWrites());
 
   scheduler::Scheduler::Deps engine;
   engine.source = cache.get();

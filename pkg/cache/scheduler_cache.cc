@@ -292,6 +292,14 @@ void SchedulerCache::RemoveGate(ports::GateRemoval removal) {
 }
 
 size_t SchedulerCache::PendingWrites() const { return core_->PendingWrites(); }
+
+std::function<bool()> SchedulerCache::HasPendingWrites() const {
+  return [weak = std::weak_ptr<const Core>(core_)] {
+    const std::shared_ptr<const Core> core = weak.lock();
+    return core != nullptr && core->PendingWrites() > 0;
+  };
+}
+
 size_t SchedulerCache::PendingDeltas() const { return core_->deltas().size(); }
 std::vector<std::string> SchedulerCache::Missing() const { return core_->stores().Missing(); }
 

@@ -95,6 +95,8 @@ class SchedulerCache final : public ports::SnapshotSource, public ports::Decisio
 
   // Calls that are queued, waiting for their next try, or in flight. Any thread.
   size_t PendingWrites() const;
+  // Asks whether there are any; false once the cache has gone. Any thread.
+  std::function<bool()> HasPendingWrites() const;
   // Rows that wait for the next snapshot. Any thread.
   size_t PendingDeltas() const;
   // Kinds whose initial list is still missing, and why ("pods: forbidden ..."). Any thread.

@@ -91,6 +91,8 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
     });
   }
 
+  void YieldWhile(std::function<bool()> busy) { writer_.YieldWhile(std::move(busy)); }
+
   size_t pending() const {
     absl::MutexLock lock(&mutex_);
     return queue_.size() + writer_.pending();
@@ -231,6 +233,9 @@ void CoreEventRecorder::Record(const ObjectReference& object, absl::string_view 
   core_->Record(object, type, reason, message, annotations);
 }
 
+void CoreEventRecorder::YieldWhile(std::function<bool()> busy) {
+  core_->YieldWhile(std::move(busy));
+}
 size_t CoreEventRecorder::pending() const { return core_->pending(); }
 CoreEventRecorder::Counters CoreEventRecorder::counters() const { return core_->counters(); }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +64,8 @@ class CoreEventRecorder final : public EventRecorder {
   void Record(const apis::core::ObjectReference& object, absl::string_view type,
               absl::string_view reason, absl::string_view message,
               const apis::meta::StringMap& annotations = {}) override;
+  // As EventWriter::YieldWhile. On the executor, or before it runs.
+  void YieldWhile(std::function<bool()> busy);
   // What is queued and in flight; 0 when all is written or dropped.
   size_t pending() const;
   Counters counters() const;

@@ -239,6 +239,24 @@ TEST_F(CoreEventRecorderTest, AFullQueueDropsAndNeverBlocks) {
   EXPECT_EQ(recorder_->pending(), 0u);
 }
 
+TEST_F(CoreEventRecorderTest, GoesOneAtATimeWhileOtherWritesAreMoreUrgent) {
+  Make();
+  bool busy = true;
+  recorder_->YieldWhile([&busy] { return busy; });
+  for (int i = 0; i < 12; ++i) Warn("m", absl::StrCat("R", i));
+  auto& first = server_.Next();
+  EXPECT_TRUE(server_.Idle());
+  first.Answer(201, "{}");
+  auto& second = server_.Next();
+  EXPECT_TRUE(server_.Idle());
+  busy = false;
+  second.Answer(201, "{}");
+  server_.executor.RunReady();
+  EXPECT_EQ(server_.calls.size() - server_.taken, 8u);
+  EXPECT_EQ(Serve().size(), 10u);
+  EXPECT_EQ(recorder_->counters().created, 12);
+}
+
 TEST_F(CoreEventRecorderTest, RecordsFromManyThreads) {
   Make();
   std::vector<std::thread> threads;

@@ -77,6 +77,8 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
     slot.next = std::move(event);
   }
 
+  void YieldWhile(std::function<bool()> busy) { busy_ = std::move(busy); }
+
   void Stop() {
     stopped_ = true;
     for (auto& [key, slot] : slots_) {
@@ -104,8 +106,11 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
     Executor::TimerId timer = 0;
   };
 
+  // The one that is under way then looks again when it ends, so nothing needs to wake this.
+  int Limit() const { return busy_ && busy_() ? 1 : options_.max_in_flight; }
+
   void SendReady() {
-    while (!ready_.empty() && in_flight_ < options_.max_in_flight) {
+    while (!ready_.empty() && in_flight_ < Limit()) {
       const std::string key = std::move(ready_.front());
       ready_.pop_front();
       Send(key);
@@ -196,6 +201,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
   std::map<std::string, Slot> slots_;  // by namespace/name
   std::deque<std::string> ready_;
   int in_flight_ = 0;
+  std::function<bool()> busy_;  // may be null
   DropLog drop_log_;
   mutable absl::Mutex mutex_;
   size_t pending_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -206,6 +212,7 @@ EventWriter::EventWriter(RestClient* client, Executor* executor, Options options
     : core_(std::make_shared<Core>(client, executor, std::move(options))) {}
 EventWriter::~EventWriter() { core_->Stop(); }
 void EventWriter::Write(Event event) { core_->Write(std::move(event)); }
+void EventWriter::YieldWhile(std::function<bool()> busy) { core_->YieldWhile(std::move(busy)); }
 size_t EventWriter::pending() const { return core_->pending(); }
 EventWriter::Counters EventWriter::counters() const { return core_->counters(); }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -51,6 +52,9 @@ class EventWriter {
   ~EventWriter();
 
   void Write(Event event);
+  // While `busy` says so, other writes are more urgent: events go one at a time. It is asked on the
+  // executor and must be good to ask as long as that runs.
+  void YieldWhile(std::function<bool()> busy);
   size_t pending() const;
   Counters counters() const;
 
