@@ -16,10 +16,13 @@
 #include <atomic>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
@@ -27,8 +30,10 @@
 #include "absl/time/clock.h"
 #include "pkg/apis/json/value.h"
 #include "pkg/http/beast_transport.h"
+#include "pkg/kube/config/environment.h"
 #include "pkg/util/flag_set.h"
 #include "pkg/util/logging.h"
+#include "pkg/util/status_macros.h"
 
 namespace hekla {
 namespace {
@@ -37,6 +42,8 @@ using apis::json::Value;
 
 struct Options {
   std::string url = "http://127.0.0.1:8001";
+  std::string ca_file = {};
+  std::string token_file = {};
   int gangs = 10;
   int pods = 1000;
   int in_flight = 64;
@@ -62,16 +69,24 @@ class BoundCounter final : public http::StreamObserver {
   }
   void OnEnd(const absl::Status& status) override {
     absl::MutexLock lock(&mutex_);
-    end_ = status.ok() ? absl::UnavailableError("the watch ended") : status;
+    ended_ = true;
+    end_ = status.ok() && status_ != 200
+               ? absl::UnavailableError(absl::StrCat("watch: HTTP ", status_.load()))
+               : status;
   }
-  // The time at which the n-th pod was seen bound; the error that ended the watch.
-  absl::StatusOr<absl::Time> WaitFor(size_t n, absl::Duration timeout) {
-    const absl::Time deadline = absl::Now() + timeout;
+  // Waits until n pods were seen bound, the watch has ended, or the deadline.
+  void Wait(size_t n, absl::Time deadline) {
     absl::MutexLock lock(&mutex_);
-    const auto done = [this, n]() { return bound_.size() >= n || !end_.ok(); };
+    const auto done = [this, n]() { return bound_.size() >= n || ended_; };
     mutex_.AwaitWithDeadline(absl::Condition(&done), deadline);
+  }
+  // The time at which the last of n pods was seen bound; nothing where the watch ended in order
+  // before. Errors: that of the watch; kDeadlineExceeded.
+  absl::StatusOr<std::optional<absl::Time>> Found(size_t n) {
+    absl::MutexLock lock(&mutex_);
     if (bound_.size() >= n) return last_;
     if (!end_.ok()) return end_;
+    if (std::exchange(ended_, false)) return std::nullopt;
     return absl::DeadlineExceededError(absl::StrCat("only ", bound_.size(), " of ", n, " bound"));
   }
 
@@ -92,6 +107,7 @@ class BoundCounter final : public http::StreamObserver {
   absl::Mutex mutex_;
   absl::flat_hash_set<std::string> bound_ ABSL_GUARDED_BY(mutex_);
   absl::Time last_ ABSL_GUARDED_BY(mutex_);
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status end_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -155,9 +171,29 @@ int SendAll(http::Transport& transport, std::vector<http::Request> requests, int
 
 // A client with a watch on all pods.
 struct Load {
-  std::unique_ptr<http::BeastTransport> transport;
+  std::unique_ptr<http::Transport> transport;
   BoundCounter counter;
   std::unique_ptr<http::Stream> watch;
+
+  // A watch without a version begins with all pods that are there.
+  void Open() {
+    watch.reset();
+    http::Request request;
+    request.method = "GET";
+    request.target = "/api/v1/namespaces/default/pods?watch=1";
+    watch = transport->OpenStream(std::move(request), absl::InfiniteDuration(), &counter);
+  }
+  // The time at which the n-th pod was seen bound. Servers end the watches of those that cannot
+  // follow at once: then it is opened again.
+  absl::StatusOr<absl::Time> WaitFor(size_t n, absl::Duration timeout) {
+    const absl::Time deadline = absl::Now() + timeout;
+    while (true) {
+      counter.Wait(n, deadline);
+      HEKLA_ASSIGN_OR_RETURN(const std::optional<absl::Time> found, counter.Found(n));
+      if (found.has_value()) return *found;
+      Open();
+    }
+  }
 };
 
 struct Created {
@@ -186,7 +222,7 @@ Created CreateGangs(Load& load, const Options& options) {
 // Waits until all are seen bound and says how fast that was. Returns the exit code.
 int Report(Load& load, const Options& options, const Created& created, absl::string_view what) {
   if (created.failed > 0) std::cerr << "pod_load: " << created.failed << " requests failed\n";
-  const absl::StatusOr<absl::Time> end = load.counter.WaitFor(created.pods, options.timeout);
+  const absl::StatusOr<absl::Time> end = load.WaitFor(created.pods, options.timeout);
   if (!end.ok()) {
     std::cerr << "pod_load: " << end.status().message() << "\n";
     return 1;
@@ -260,7 +296,7 @@ int MeasureLatency(Load& load, const Options& options) {
     pod.push_back(Pod(absl::StrCat("one-", i), 0, options));
     const absl::Time begin = absl::Now();
     failed += SendAll(*load.transport, std::move(pod), 1);
-    const auto end = load.counter.WaitFor(static_cast<size_t>(i) + 1, options.timeout);
+    const auto end = load.WaitFor(static_cast<size_t>(i) + 1, options.timeout);
     if (!end.ok()) {
       std::cerr << "pod_load: " << end.status().message() << "\n";
       return 1;
@@ -276,21 +312,56 @@ int MeasureLatency(Load& load, const Options& options) {
   return failed > 0 ? 1 : 0;
 }
 
-int Run(const Options& options) {
+// Sends everything with a token, if there is one.
+class WithToken final : public http::Transport {
+ public:
+  WithToken(std::unique_ptr<http::Transport> next, std::string token)
+      : next_(std::move(next)), token_(std::move(token)) {}
+
+  void Send(http::Request request, absl::Duration timeout, http::ResponseCallback done) override {
+    next_->Send(Shown(std::move(request)), timeout, std::move(done));
+  }
+  std::unique_ptr<http::Stream> OpenStream(http::Request request, absl::Duration idle_timeout,
+                                           http::StreamObserver* observer) override {
+    return next_->OpenStream(Shown(std::move(request)), idle_timeout, observer);
+  }
+
+ private:
+  http::Request Shown(http::Request request) const {
+    if (!token_.empty()) request.headers.Set("Authorization", absl::StrCat("Bearer ", token_));
+    return request;
+  }
+
+  const std::unique_ptr<http::Transport> next_;
+  const std::string token_;
+};
+
+// "" where no file is named.
+absl::StatusOr<std::string> ReadText(const std::string& path) {
+  if (path.empty()) return std::string();
+  HEKLA_ASSIGN_OR_RETURN(const std::string text, kube::ReadFile(path));
+  return std::string(absl::StripAsciiWhitespace(text));
+}
+
+absl::StatusOr<std::unique_ptr<http::Transport>> Connect(const Options& options) {
   http::BeastTransport::Options client;
   client.url = options.url;
   client.max_connections = static_cast<size_t>(options.in_flight);
-  auto transport = http::BeastTransport::Create(std::move(client));
+  HEKLA_ASSIGN_OR_RETURN(client.tls.ca_pem, ReadText(options.ca_file));
+  HEKLA_ASSIGN_OR_RETURN(std::string token, ReadText(options.token_file));
+  HEKLA_ASSIGN_OR_RETURN(auto transport, http::BeastTransport::Create(std::move(client)));
+  return std::make_unique<WithToken>(std::move(transport), std::move(token));
+}
+
+int Run(const Options& options) {
+  auto transport = Connect(options);
   if (!transport.ok()) {
     std::cerr << "pod_load: " << transport.status().message() << "\n";
     return 2;
   }
   Load load;
   load.transport = *std::move(transport);
-  http::Request watch;
-  watch.method = "GET";
-  watch.target = "/api/v1/namespaces/default/pods?watch=1";
-  load.watch = load.transport->OpenStream(watch, absl::InfiniteDuration(), &load.counter);
+  load.Open();
   const int result = options.mode == "latency" ? MeasureLatency(load, options)
                      : options.mode == "binds" ? BindAll(load, options)
                                                : BindByScheduler(load, options);
@@ -305,6 +376,8 @@ int main(int argc, char** argv) {
   hekla::Options options;
   hekla::util::FlagSet flags;
   flags.String("url", &options.url, "URL of the API server.");
+  flags.String("ca-file", &options.ca_file, "Certificates that the API server is trusted by.");
+  flags.String("token-file", &options.token_file, "File with the bearer token to show.");
   flags.Int("gangs", &options.gangs, "Gangs to create.");
   flags.Int("pods", &options.pods, "Pods of each gang.");
   flags.Int("in-flight", &options.in_flight, "Requests at a time.");
