@@ -95,6 +95,17 @@ function(hekla_library name)
   endif()
 endfunction()
 
+# hekla_sanitizer_options(test): what sanitizers are to pass over, for the test and all it starts.
+function(hekla_sanitizer_options name)
+  if(HEKLA_SANITIZE MATCHES address)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+      "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/asan/leaks.txt:print_suppressions=0")
+  elseif(HEKLA_SANITIZE MATCHES thread)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+      "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/tsan/suppressions.txt")
+  endif()
+endfunction()
+
 # hekla_test(name SOURCES a.cc ... DEPS ... [LABELS l ...] [TIMEOUT s]): one GoogleTest program, one ctest entry.
 function(hekla_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
@@ -109,13 +120,7 @@ function(hekla_test name)
     set(arg_TIMEOUT 300)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
-  if(HEKLA_SANITIZE MATCHES address)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT
-      "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/asan/leaks.txt:print_suppressions=0")
-  elseif(HEKLA_SANITIZE MATCHES thread)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT
-      "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/cmake/tsan/suppressions.txt")
-  endif()
+  hekla_sanitizer_options(${name})
 endfunction()
 
 # hekla_binary(name [OUTPUT file] DEPS ...): a program of all sources in the folder (tests excepted).
