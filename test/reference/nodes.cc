@@ -228,7 +228,13 @@ bool Session::VolumesFit(const Question& q, const Node& node) {
   if (!node.volume_limit.has_value()) return true;
   std::set<std::string> attached, wanted;
   for (Pod* pod : PodsOn(node)) {
-    for (const std::string& claim : pod->claims) attached.insert(pod->space + "/" + claim);
+    for (const std::string& name : pod->claims) {
+      // What a claim stands for that is gone is not known.
+      const bool there = std::any_of(
+          cluster.claims.begin(), cluster.claims.end(),
+          [&](const Claim& claim) { return claim.space == pod->space && claim.name == name; });
+      if (there) attached.insert(pod->space + "/" + name);
+    }
   }
   for (const Claim* claim : q.claims) {
     const std::string key = claim->space + "/" + claim->name;
