@@ -1,6 +1,5 @@
 #include "pkg/cache/status/pod_condition_writer.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -39,47 +38,22 @@ struct PodConditionWriter::Item {
   LatestWrites::Serial serial = 0;
 };
 
-const model::TaskSpec* PodConditionWriter::ToChange(const ports::PodConditionWrite& write) {
+bool PodConditionWriter::Changes(const ports::PodConditionWrite& write) {
   const std::string key = KeyOf(write);
   const PodStore::Entry* entry = context_->stores->pods().Find(key);
-  if (entry == nullptr || entry->spec->uid != write.uid || !entry->spec->node.empty()) {
-    return nullptr;
-  }
+  if (entry == nullptr || entry->spec->uid != write.uid || !entry->spec->node.empty()) return false;
   const model::TaskSpec& task = *entry->spec;
-  const bool same = SameCondition(task, write) && !Nominates(task, write);
-  return same && !writes_.uncertain.IsSo(key, entry->version) ? nullptr : &task;
+  return !SameCondition(task, write) || Nominates(task, write) ||
+         writes_.uncertain.IsSo(key, entry->version);
 }
 
 void PodConditionWriter::Write(ports::PodConditionWrite write) {
-  const model::TaskSpec* task = ToChange(write);
-  if (task == nullptr) return;
+  if (!Changes(write)) return;
+  auto item = std::make_shared<Item>();
   const std::string key = KeyOf(write);
-  const auto& old = task->scheduled_condition;
-  const bool message_only =
-      old && old->status == "False" && old->reason == write.reason && !Nominates(*task, write);
-  if (auto it = deferred_.find(key); it != deferred_.end()) {
-    if (message_only) {
-      it->second.write = std::move(write);  // takes the turn of the one that waits
-      return;
-    }
-    deferred_.erase(it);
-  }
-  const absl::Duration delay = throttle_.Delay(key, message_only, context_->io->Uptime());
-  if (delay <= absl::ZeroDuration()) {
-    Submit(std::move(write));
-    return;
-  }
-  deferred_[key] = {std::move(write), ++last_turn_};
-  context_->After(delay, [this, key, turn = last_turn_] { SubmitDeferred(key, turn); });
-}
-
-// A turn that was given up, for a write that could not wait, has come to nothing.
-void PodConditionWriter::SubmitDeferred(const std::string& key, uint64_t turn) {
-  auto it = deferred_.find(key);
-  if (it == deferred_.end() || it->second.turn != turn) return;
-  ports::PodConditionWrite latest = std::move(it->second.write);
-  deferred_.erase(it);
-  Submit(std::move(latest));
+  item->write = std::move(write);
+  item->serial = writes_.Next(key);
+  writes_.Submit(key, CallOf(item));
 }
 
 void PodConditionWriter::Tell(Item& item) {
@@ -97,16 +71,8 @@ void PodConditionWriter::Settled(const ItemPtr& item) {
   writes_.Settled(KeyOf(item->write), item->serial);
 }
 
-void PodConditionWriter::Submit(ports::PodConditionWrite write) {
-  auto item = std::make_shared<Item>();
-  const std::string key = KeyOf(write);
-  item->write = std::move(write);
-  item->serial = writes_.Next(key);
-  writes_.Submit(key, CallOf(item));
-}
-
 void PodConditionWriter::Begin(const ItemPtr& item, WriteChannel::Done done) {
-  if (ToChange(item->write) == nullptr) {
+  if (!Changes(item->write)) {
     Settled(item);
     done(absl::OkStatus());
     return;
