@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "pkg/metrics/registry.h"
+#include "pkg/util/clock.h"
 
 namespace hekla::kube {
 
@@ -31,7 +32,7 @@ class DropLog {
   int64_t lines() const { return lines_; }
 
  private:
-  absl::Duration next_ = -absl::InfiniteDuration();
+  absl::Duration next_ = util::kNotYet;
   int64_t untold_ = 0;
   int64_t lines_ = 0;
 };

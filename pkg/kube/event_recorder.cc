@@ -11,6 +11,7 @@
 #include "glog/logging.h"
 #include "pkg/apis/meta/time.h"
 #include "pkg/kube/event_writer.h"
+#include "pkg/util/clock.h"
 #include "pkg/util/lru_map.h"
 #include "pkg/util/random.h"
 #include "pkg/util/rate_limiter.h"
@@ -116,7 +117,7 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
   // Messages of similar events.
   struct Similar {
     std::vector<std::string> messages;  // distinct, oldest first
-    absl::Duration last = -absl::InfiniteDuration();
+    absl::Duration last = util::kNotYet;
   };
   // An event that was written before.
   struct Logged {

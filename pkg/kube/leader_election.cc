@@ -10,6 +10,7 @@
 #include "pkg/apis/coordination/lease.h"
 #include "pkg/kube/api_status.h"
 #include "pkg/kube/resource_client.h"
+#include "pkg/util/clock.h"
 #include "pkg/util/random.h"
 
 namespace hekla::kube {
@@ -23,8 +24,6 @@ const Resource& Leases() {
       new Resource{"coordination.k8s.io", "v1", "leases", "Lease", true};
   return *leases;
 }
-
-constexpr absl::Duration kNever = -absl::InfiniteDuration();  // of an uptime
 
 // As the record has it, in whole seconds: others must not wait for less than the lease.
 int32_t SecondsOf(absl::Duration lease) {
@@ -125,13 +124,13 @@ class LeaderElector::Core : public std::enable_shared_from_this<LeaderElector::C
   bool have_observed_ = false;
   Lease observed_;
   Value observed_object_;
-  absl::Duration observed_at_ = kNever;  // in uptime
+  absl::Duration observed_at_ = util::kNotYet;  // in uptime
 
   mutable absl::Mutex mutex_;
   bool leading_ ABSL_GUARDED_BY(mutex_) = false;
   // When the last successful write was sent: nobody can have seen it before.
-  absl::Duration renewed_ ABSL_GUARDED_BY(mutex_) = kNever;
-  absl::Duration written_ = kNever;  // when the last write was sent
+  absl::Duration renewed_ ABSL_GUARDED_BY(mutex_) = util::kNotYet;
+  absl::Duration written_ = util::kNotYet;  // when the last write was sent
 };
 
 void LeaderElector::Core::SetLeading(bool leading) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "pkg/util/clock.h"
+
 namespace hekla::scheduler {
 
 // Shared with the tasks that are posted, so that a late one finds out that the loop has gone.
@@ -17,7 +19,7 @@ struct CycleLoop::Core : std::enable_shared_from_this<CycleLoop::Core> {
   std::atomic<bool> woken = false;
   std::atomic<bool> running = false;
   // In uptime.
-  absl::Duration last_start = -absl::InfiniteDuration();
+  absl::Duration last_start = util::kNotYet;
   absl::Duration due = absl::InfiniteDuration();  // of the timer
   util::Executor::TimerId timer = 0;
 

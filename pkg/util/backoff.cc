@@ -5,7 +5,7 @@
 namespace hekla::util {
 
 absl::Duration Backoff::Next(absl::Duration uptime) {
-  if (reset_ == -absl::InfiniteDuration() || uptime - reset_ > options_.reset_after) Reset(uptime);
+  if (reset_ == kNotYet || uptime - reset_ > options_.reset_after) Reset(uptime);
   delay_ = delay_ == absl::ZeroDuration() ? options_.base
                                           : std::min(options_.cap, delay_ * options_.factor);
   return delay_ * (1 + options_.jitter * random_.Unit());

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "pkg/util/clock.h"
 #include "pkg/util/random.h"
 
 namespace hekla::util {
@@ -31,7 +32,7 @@ class Backoff {
   const Options options_;
   Random random_;
   absl::Duration delay_ = absl::ZeroDuration();  // zero: at the start
-  absl::Duration reset_ = -absl::InfiniteDuration();
+  absl::Duration reset_ = kNotYet;
 };
 
 }  // namespace hekla::util

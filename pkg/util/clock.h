@@ -8,6 +8,9 @@
 
 namespace hekla::util {
 
+// An uptime before any other: of what has not happened yet.
+inline constexpr absl::Duration kNotYet = -absl::InfiniteDuration();
+
 // The time of day, and the time that passes. Components take one in their constructor and never ask
 // the system.
 class Clock {

@@ -8,7 +8,7 @@ TokenBucket::TokenBucket(double per_second, double burst)
     : per_second_(per_second), burst_(burst), tokens_(burst) {}
 
 void TokenBucket::Refill(absl::Duration uptime) {
-  if (refilled_ == -absl::InfiniteDuration()) refilled_ = uptime;
+  if (refilled_ == kNotYet) refilled_ = uptime;
   if (uptime <= refilled_) return;  // another thread's is newer
   tokens_ = std::min(burst_, tokens_ + absl::ToDoubleSeconds(uptime - refilled_) * per_second_);
   refilled_ = uptime;

@@ -2,6 +2,7 @@
 
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "pkg/util/clock.h"
 
 namespace hekla::util {
 
@@ -26,7 +27,7 @@ class TokenBucket {
   const double burst_;
   absl::Mutex mutex_;
   double tokens_ ABSL_GUARDED_BY(mutex_);
-  absl::Duration refilled_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
+  absl::Duration refilled_ ABSL_GUARDED_BY(mutex_) = kNotYet;
 };
 
 }  // namespace hekla::util

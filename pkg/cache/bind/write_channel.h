@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "pkg/util/clock.h"
 #include "pkg/util/executor.h"
 
 namespace hekla::cache {
@@ -89,7 +90,7 @@ class WriteChannel {
   size_t in_flight_ = 0;
   size_t delayed_ = 0;  // wait for their pause to end
   double window_;
-  absl::Duration last_cut_ = -absl::InfiniteDuration();
+  absl::Duration last_cut_ = util::kNotYet;
   bool pumping_ = false;
   bool closed_ = false;
   std::function<void()> when_idle_;

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "pkg/util/clock.h"
 
 namespace hekla::cache {
 
@@ -31,7 +32,7 @@ class MessageThrottle {
 
  private:
   struct Entry {
-    absl::Duration next = -absl::InfiniteDuration();
+    absl::Duration next = util::kNotYet;
     absl::Duration interval = absl::ZeroDuration();
   };
   absl::flat_hash_map<std::string, Entry> entries_;

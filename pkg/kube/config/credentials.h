@@ -36,7 +36,7 @@ class StaticAuthorizer final : public Authorizer {
   const std::string token_file_;
   const http::Headers impersonation_;
   absl::Mutex mutex_;
-  absl::Duration read_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
+  absl::Duration read_ ABSL_GUARDED_BY(mutex_) = util::kNotYet;
   std::shared_ptr<const http::Headers> current_ ABSL_GUARDED_BY(mutex_);
 };
 
