@@ -239,11 +239,25 @@ TEST_F(CoreEventRecorderTest, AFullQueueDropsAndNeverBlocks) {
   EXPECT_EQ(recorder_->pending(), 0u);
 }
 
-TEST_F(CoreEventRecorderTest, GoesOneAtATimeWhileOtherWritesAreMoreUrgent) {
+TEST_F(CoreEventRecorderTest, WaitsWhileOtherWritesAreMoreUrgent) {
   Make();
   bool busy = true;
   recorder_->YieldWhile([&busy] { return busy; });
   for (int i = 0; i < 12; ++i) Warn("m", absl::StrCat("R", i));
+  server_.executor.Advance(absl::Seconds(9));
+  EXPECT_TRUE(server_.Idle());
+  busy = false;
+  server_.executor.Advance(absl::Milliseconds(100));
+  EXPECT_EQ(server_.calls.size() - server_.taken, 8u);
+  EXPECT_EQ(Serve().size(), 12u);
+}
+
+TEST_F(CoreEventRecorderTest, GoesOneAtATimeWhenItHasWaitedForLong) {
+  Make();
+  bool busy = true;
+  recorder_->YieldWhile([&busy] { return busy; });
+  for (int i = 0; i < 12; ++i) Warn("m", absl::StrCat("R", i));
+  server_.executor.Advance(absl::Seconds(11));
   auto& first = server_.Next();
   EXPECT_TRUE(server_.Idle());
   first.Answer(201, "{}");

@@ -17,6 +17,9 @@ namespace hekla::kube {
 namespace {
 
 constexpr size_t kMaxName = 253;
+// How long events wait for other writes at most, and how often they look.
+constexpr absl::Duration kPatience = absl::Seconds(10);
+constexpr absl::Duration kLookAgain = absl::Milliseconds(50);
 
 bool IsDnsSubdomain(absl::string_view name) {
   if (name.empty() || name.size() > kMaxName) return false;
@@ -65,7 +68,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
         return;
       }
       slots_.emplace(key, Slot()).first->second.next = std::move(event);
-      ready_.push_back(std::move(key));
+      Enqueue(std::move(key));
       UpdatePending();
       SendReady();
       return;
@@ -84,6 +87,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
     for (auto& [key, slot] : slots_) {
       if (slot.timer != 0) executor_->Cancel(slot.timer);
     }
+    if (look_again_ != 0) executor_->Cancel(std::exchange(look_again_, 0));
     slots_.clear();
     ready_.clear();
     UpdatePending();
@@ -106,15 +110,34 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
     Executor::TimerId timer = 0;
   };
 
-  // The one that is under way then looks again when it ends, so nothing needs to wake this.
-  int Limit() const { return busy_ && busy_() ? 1 : options_.max_in_flight; }
+  struct Waiting {
+    std::string key;
+    absl::Duration since;  // in uptime
+  };
+
+  void Enqueue(std::string key) { ready_.push_back({std::move(key), executor_->Uptime()}); }
+
+  // While others write what matters more, events wait, and after kPatience go one at a time.
+  bool MaySend() const {
+    if (in_flight_ >= options_.max_in_flight) return false;
+    if (!busy_ || !busy_()) return true;
+    return in_flight_ == 0 && executor_->Uptime() - ready_.front().since >= kPatience;
+  }
 
   void SendReady() {
-    while (!ready_.empty() && in_flight_ < Limit()) {
-      const std::string key = std::move(ready_.front());
+    while (!ready_.empty() && MaySend()) {
+      const std::string key = std::move(ready_.front().key);
       ready_.pop_front();
       Send(key);
     }
+    // Nobody tells when the others are through; a write of our own would look again when it ends.
+    if (ready_.empty() || in_flight_ > 0 || look_again_ != 0) return;
+    look_again_ = executor_->PostAfter(kLookAgain, [weak = weak_from_this()] {
+      auto core = weak.lock();
+      if (core == nullptr || core->stopped_) return;
+      core->look_again_ = 0;
+      core->SendReady();
+    });
   }
 
   void Send(const std::string& key) {
@@ -158,7 +181,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
         auto core = weak.lock();
         if (core == nullptr || core->stopped_) return;
         core->slots_.at(key).timer = 0;
-        core->ready_.push_back(key);
+        core->Enqueue(key);
         core->SendReady();
       });
       SendReady();
@@ -171,7 +194,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
     }
     slot.tries = 0;
     if (slot.next.has_value()) {
-      ready_.push_back(key);
+      Enqueue(key);
     } else {
       slots_.erase(key);
       UpdatePending();
@@ -199,8 +222,9 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
   util::Random random_;
   bool stopped_ = false;
   std::map<std::string, Slot> slots_;  // by namespace/name
-  std::deque<std::string> ready_;
+  std::deque<Waiting> ready_;
   int in_flight_ = 0;
+  Executor::TimerId look_again_ = 0;
   std::function<bool()> busy_;  // may be null
   DropLog drop_log_;
   mutable absl::Mutex mutex_;

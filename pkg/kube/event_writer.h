@@ -52,8 +52,8 @@ class EventWriter {
   ~EventWriter();
 
   void Write(Event event);
-  // While `busy` says so, other writes are more urgent: events go one at a time. It is asked on the
-  // executor and must be good to ask as long as that runs.
+  // While `busy` says so, other writes are more urgent: events wait, those older than ten seconds
+  // go one at a time. It is asked on the executor and must be good to ask as long as that runs.
   void YieldWhile(std::function<bool()> busy);
   size_t pending() const;
   Counters counters() const;
