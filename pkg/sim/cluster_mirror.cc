@@ -177,11 +177,14 @@ void ClusterMirror::ObserveGroup(bool gone, const Value& object, absl::Time now)
       if (m.value.is_int()) next.min_role[m.key] = m.value.as_int();
     }
   }
-  Group& group = groups_[KeyOf(object.At("metadata"))];
+  const std::string key = KeyOf(object.At("metadata"));
+  Group& group = groups_[key];
   const bool same = group.exists == next.exists && group.min_member == next.min_member &&
                     group.min_role == next.min_role && group.queue == next.queue;
   next.changed = same ? group.changed : now;
+  for (const std::string& uid : MembersOf(key)) Book(pods_.at(uid), -1);
   group = std::move(next);
+  for (const std::string& uid : MembersOf(key)) Book(pods_.at(uid), +1);
 }
 
 void ClusterMirror::ObserveQueue(bool gone, const Value& object, absl::Time now) {
@@ -202,7 +205,11 @@ void ClusterMirror::ObserveQueue(bool gone, const Value& object, absl::Time now)
 void ClusterMirror::Book(Pod& pod, int sign) {
   if (!pod.holds()) return;
   Add(nodes_[pod.node].used, pod.request, sign);
-  if (sign > 0) pod.booked_queue = QueueOf(pod);
+  if (sign > 0) {
+    // Nobody can tell the queue of a pod whose group is gone.
+    const Group* group = FindGroup(pod.group);
+    pod.booked_queue = group != nullptr && !group->exists ? "" : QueueOf(pod);
+  }
   Queue& queue = queues_[pod.booked_queue];
   Add(queue.used, pod.request, sign);
   if (pod.terminating) Add(queue.leaving, pod.request, sign);

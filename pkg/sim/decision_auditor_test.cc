@@ -189,6 +189,26 @@ TEST_F(DecisionAuditorTest, AQueueStaysBelowItsCapability) {
   EXPECT_EQ(Rules(), "queue-capability ");
 }
 
+TEST_F(DecisionAuditorTest, APodWhoseGroupIsGoneCountsToNoQueue) {
+  Node("n", 9);
+  Queue("q", 1);
+  Group("g", 1);
+  Pod("a", "g");
+  Later();
+  Decide("a", "n");
+  Pod("a", "g", "n");
+  See("DELETED",
+      "{'kind':'PodGroup','metadata':{'namespace':'ns','name':'g'},'spec':{'queue':'q'}}");
+  Group("h", 1);
+  Pod("b", "h");
+  Pod("c", "h");
+  Later();
+  Decide("b", "n");
+  EXPECT_EQ(Rules(), "");
+  Decide("c", "n");
+  EXPECT_EQ(Rules(), "queue-capability ");
+}
+
 TEST_F(DecisionAuditorTest, EveryQueueOnThePathStaysBelowItsCapability) {
   Node("n", 9);
   Queue("up", 2);
