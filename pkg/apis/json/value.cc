@@ -1,8 +1,16 @@
 #include "pkg/apis/json/value.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
 
 #define RAPIDJSON_HAS_STDSTRING 1
+#ifdef __SSE2__
+#define RAPIDJSON_SSE2 1
+#endif
 #include <rapidjson/error/en.h>
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/reader.h>
@@ -10,8 +18,11 @@
 #include <rapidjson/writer.h>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace hekla::apis::json {
 namespace {
@@ -31,106 +42,180 @@ void ReplaceSurrogates(std::string& text) {
   }
 }
 
-// Builds a Value from RapidJSON's events.
+// Builds a Value from RapidJSON's events. Members and items wait on stacks until their object or
+// list is complete, so that it is made at once and in its final size.
 class Builder : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Builder> {
  public:
-  explicit Builder(std::vector<std::string>* duplicates) : duplicates_(duplicates) {}
+  Builder(absl::string_view text, const Omission* omission, std::vector<std::string>* duplicates)
+      : omission_(omission),
+        duplicates_(duplicates),
+        may_have_surrogates_(absl::StrContains(text, "\\u")) {}
 
-  bool Null() { return Add(Value()); }
-  bool Bool(bool b) { return Add(Value(b)); }
+  bool Null() {
+    return Add([] { return Value(); });
+  }
+  bool Bool(bool b) {
+    return Add([b] { return Value(b); });
+  }
   // Numbers come as text (kParseNumbersAsStringsFlag), already known to have a number's form.
   bool RawNumber(const char* s, rapidjson::SizeType n, bool) {
+    if (omitting_) return PassOver();
     const absl::string_view text(s, n);
     int64_t integer = 0;
     if (text.find_first_of(".eE") == absl::string_view::npos && absl::SimpleAtoi(text, &integer)) {
-      return Add(Value(static_cast<long long>(integer)));
+      return Add([&] { return Value(static_cast<long long>(integer)); });
     }
     double number = 0;
     number_too_big_ = !absl::SimpleAtod(text, &number) || std::isinf(number);
-    return !number_too_big_ && Add(Value(number));
+    return !number_too_big_ && Add([&] { return Value(number); });
   }
   bool String(const char* s, rapidjson::SizeType n, bool) {
-    std::string text(s, n);
-    ReplaceSurrogates(text);
-    return Add(Value(std::move(text)));
+    return Add([&] { return Value(Text(s, n)); });
   }
-  bool StartObject() { return Open(Value::MakeObject()); }
+  bool StartObject() { return Open(/*is_array=*/false); }
   bool Key(const char* s, rapidjson::SizeType n, bool) {
-    stack_.back().key.assign(s, n);
-    ReplaceSurrogates(stack_.back().key);
+    if (omitting_) return true;
+    Frame& top = frames_.back();
+    std::string key = Text(s, n);
+    top.next = top.omission == nullptr ? nullptr : top.omission->Find(key);
+    omitting_ = top.next != nullptr && top.next->everything;
+    if (omitting_) return true;
+    top.target = Known(top, key);
+    if (top.target == members_.size()) {
+      if (top.index != nullptr) top.index->emplace(key, top.target);
+      members_.push_back(Member{std::move(key), Value()});
+    } else if (duplicates_ != nullptr) {
+      duplicates_->push_back(Path());
+    }
     return true;
   }
-  bool EndObject(rapidjson::SizeType) { return Close(); }
-  bool StartArray() { return Open(Value::MakeArray()); }
-  bool EndArray(rapidjson::SizeType) { return Close(); }
+  bool EndObject(rapidjson::SizeType) {
+    if (omitting_) return CloseOmitted();
+    Value::Object all = TakeFrom(members_, frames_.back().begin);
+    frames_.pop_back();
+    return Add([&] { return Value::MakeObjectOf(std::move(all)); });
+  }
+  bool StartArray() { return Open(/*is_array=*/true); }
+  bool EndArray(rapidjson::SizeType) {
+    if (omitting_) return CloseOmitted();
+    Value::Array all = TakeFrom(items_, frames_.back().begin);
+    frames_.pop_back();
+    return Add([&] { return Value::MakeArray(std::move(all)); });
+  }
 
   Value Take() { return std::move(root_); }
   bool number_too_big() const { return number_too_big_; }
 
  private:
+  using Index = absl::flat_hash_map<std::string, size_t>;
+  // An object or list that is not complete.
   struct Frame {
-    Value value;
-    std::string key;
-    absl::flat_hash_map<std::string, size_t> index;  // only for large objects
+    bool is_array;
+    size_t begin;              // of its members in members_ or its items in items_
+    const Omission* omission;  // what of it is passed over; null: nothing
+    size_t target = 0;         // of an object: the member that comes next
+    const Omission* next = nullptr;
+    std::unique_ptr<Index> index = nullptr;  // positions in members_; only for large objects
   };
 
-  bool Open(Value v) {
-    if (stack_.size() >= kMaxDepth) return false;
-    stack_.push_back(Frame{std::move(v), {}, {}});
+  template <typename T>
+  static std::vector<T> TakeFrom(std::vector<T>& stack, size_t begin) {
+    const auto first = stack.begin() + static_cast<ptrdiff_t>(begin);
+    std::vector<T> out(std::make_move_iterator(first), std::make_move_iterator(stack.end()));
+    stack.erase(first, stack.end());
+    return out;
+  }
+
+  std::string Text(const char* s, rapidjson::SizeType n) const {
+    std::string text(s, n);
+    if (may_have_surrogates_) ReplaceSurrogates(text);
+    return text;
+  }
+
+  // One value inside of what is passed over has ended.
+  bool PassOver() {
+    if (omitted_depth_ == 0) omitting_ = false;
     return true;
   }
-  bool Close() {
-    Value v = std::move(stack_.back().value);
-    stack_.pop_back();
-    return Add(std::move(v));
+  bool CloseOmitted() {
+    --omitted_depth_;
+    return PassOver();
   }
-  bool Add(Value v) {
-    if (stack_.empty()) {
-      root_ = std::move(v);
+
+  bool Open(bool is_array) {
+    if (frames_.size() + omitted_depth_ >= kMaxDepth) return false;
+    if (omitting_) {
+      ++omitted_depth_;
       return true;
     }
-    Frame& top = stack_.back();
-    if (top.value.is_array()) {
-      top.value.as_array().push_back(std::move(v));
-      return true;
+    const Omission* omission = omission_;
+    if (!frames_.empty()) {
+      const Frame& top = frames_.back();
+      omission = top.is_array ? top.omission : top.next;
     }
-    Value::Object& members = top.value.as_object();
-    if (Member* old = FindMember(top, members)) {
-      if (duplicates_ != nullptr) duplicates_->push_back(Path());
-      old->value = std::move(v);
-      return true;
-    }
-    members.push_back(Member{top.key, std::move(v)});
-    if (members.size() > kLinearMembers) top.index[top.key] = members.size() - 1;
+    frames_.push_back(Frame{is_array, is_array ? items_.size() : members_.size(), omission});
     return true;
   }
-  static Member* FindMember(Frame& frame, Value::Object& members) {
-    if (members.size() <= kLinearMembers) {
-      for (Member& m : members) {
-        if (m.key == frame.key) return &m;
-      }
-      return nullptr;
+
+  template <typename Make>
+  bool Add(Make make) {
+    if (omitting_) return PassOver();
+    if (frames_.empty()) {
+      root_ = make();
+    } else if (frames_.back().is_array) {
+      items_.push_back(make());
+    } else {
+      members_[frames_.back().target].value = make();
     }
-    if (frame.index.size() < members.size()) {
-      for (size_t i = 0; i < members.size(); ++i) frame.index[members[i].key] = i;
-    }
-    auto it = frame.index.find(frame.key);
-    return it == frame.index.end() ? nullptr : &members[it->second];
+    return true;
   }
+
+  // Where the member is, or would be appended.
+  size_t Known(Frame& frame, const std::string& key) const {
+    if (members_.size() - frame.begin <= kLinearMembers) {
+      size_t i = frame.begin;
+      while (i < members_.size() && members_[i].key != key) ++i;
+      return i;
+    }
+    if (frame.index == nullptr) {
+      frame.index = std::make_unique<Index>();
+      for (size_t i = frame.begin; i < members_.size(); ++i)
+        frame.index->emplace(members_[i].key, i);
+    }
+    const auto it = frame.index->find(key);
+    return it == frame.index->end() ? members_.size() : it->second;
+  }
+
+  // Of the member that comes next.
   std::string Path() const {
     std::string path;
-    for (const Frame& f : stack_) {
-      if (f.value.is_array()) {
-        absl::StrAppend(&path, "[", f.value.size(), "]");
+    for (size_t i = 0; i < frames_.size(); ++i) {
+      const Frame& f = frames_[i];
+      if (f.is_array) {
+        const size_t end = EndOfItems(i);
+        absl::StrAppend(&path, "[", end - f.begin, "]");
       } else {
-        absl::StrAppend(&path, path.empty() ? "" : ".", f.key);
+        absl::StrAppend(&path, path.empty() ? "" : ".", members_[f.target].key);
       }
     }
     return path;
   }
+  // Items of a list end where those of the next list inside of it begin.
+  size_t EndOfItems(size_t frame) const {
+    for (size_t i = frame + 1; i < frames_.size(); ++i) {
+      if (frames_[i].is_array) return frames_[i].begin;
+    }
+    return items_.size();
+  }
 
-  std::vector<std::string>* duplicates_;
-  std::vector<Frame> stack_;
+  const Omission* const omission_;
+  std::vector<std::string>* const duplicates_;
+  const bool may_have_surrogates_;
+  std::vector<Frame> frames_;
+  std::vector<Member> members_;
+  std::vector<Value> items_;
+  bool omitting_ = false;  // the value that comes next, or is under way, is passed over
+  size_t omitted_depth_ = 0;
   bool number_too_big_ = false;
   Value root_;
 };
@@ -174,25 +259,35 @@ void Write(const Value& v, Writer& w) {
 }
 
 bool IsAscii(absl::string_view text) {
-  unsigned char all = 0;
+  uint64_t all = 0;
+  for (; text.size() >= sizeof(all); text.remove_prefix(sizeof(all))) {
+    uint64_t word;
+    std::memcpy(&word, text.data(), sizeof(word));
+    all |= word;
+  }
   for (const char c : text) all |= static_cast<unsigned char>(c);
-  return all < 0x80;
+  return (all & 0x8080808080808080) == 0;
 }
 
-absl::StatusOr<Value> ParseInto(absl::string_view text, std::vector<std::string>* duplicates) {
-  Builder builder(duplicates);
-  rapidjson::MemoryStream stream(text.data(), text.size());
+// RapidJSON looks at so many bytes at once.
+constexpr size_t kPadding = 16;
+
+absl::StatusOr<Value> ParseInto(absl::string_view text, const Omission* omission,
+                                std::vector<std::string>* duplicates) {
+  Builder builder(text, omission, duplicates);
+  // Read in place: strings are taken from where they stand, with their escapes resolved there.
+  std::string copy;
+  copy.reserve(text.size() + kPadding);
+  copy.assign(text.data(), text.size());
+  copy.resize(text.size() + kPadding, '\0');
+  rapidjson::InsituStringStream stream(copy.data());
   rapidjson::Reader reader;
-  // Iterative, so that hostile nesting cannot exhaust the stack.
-  constexpr unsigned kFlags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
-  rapidjson::ParseResult result;
-  if (IsAscii(text)) {  // nearly all there is, and nothing to validate
-    result = reader.Parse<kFlags>(stream, builder);
-  } else {
-    rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> input(stream);
-    result = reader.Parse<kFlags | rapidjson::kParseValidateEncodingFlag>(input, builder);
-  }
+  // By recursion, which the builder ends at kMaxDepth.
+  constexpr unsigned kFlags = rapidjson::kParseInsituFlag | rapidjson::kParseNumbersAsStringsFlag;
+  const rapidjson::ParseResult result =
+      IsAscii(text)  // nearly all there is, and nothing to validate
+          ? reader.Parse<kFlags>(stream, builder)
+          : reader.Parse<kFlags | rapidjson::kParseValidateEncodingFlag>(stream, builder);
   if (result.IsError()) {
     const char* why = builder.number_too_big() ? "number too big for a double"
                       : result.Code() == rapidjson::kParseErrorTermination
@@ -200,6 +295,11 @@ absl::StatusOr<Value> ParseInto(absl::string_view text, std::vector<std::string>
                           : rapidjson::GetParseError_En(result.Code());
     return absl::InvalidArgumentError(
         absl::StrCat("invalid JSON at byte ", result.Offset(), ": ", why));
+  }
+  if (stream.Tell() != text.size()) {  // a zero byte passes for the end
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid JSON at byte ", stream.Tell(), ": ",
+                     rapidjson::GetParseError_En(rapidjson::kParseErrorDocumentRootNotSingular)));
   }
   return builder.Take();
 }
@@ -226,6 +326,7 @@ Value::Value(Data data) : data_(std::move(data)) {}
 Value Value::MakeArray() { return Value(Data(Array())); }
 Value Value::MakeArray(Array items) { return Value(Data(std::move(items))); }
 Value Value::MakeObject() { return Value(Data(Object())); }
+Value Value::MakeObjectOf(Object members) { return Value(Data(std::move(members))); }
 
 Value Value::MakeObject(std::initializer_list<std::pair<absl::string_view, Value>> members) {
   Object object;
@@ -333,13 +434,69 @@ bool operator==(const Value& a, const Value& b) {
   return true;
 }
 
+Omission::Omission(absl::string_view prefix, const std::vector<absl::string_view>& paths) {
+  for (const absl::string_view path : paths) {
+    Omission* at = this;
+    for (const absl::string_view step :
+         absl::StrSplit(absl::StrCat(prefix, ".", path), '.', absl::SkipEmpty())) {
+      at = &at->Add(step);
+    }
+    at->everything = true;
+  }
+}
+
+const Omission* Omission::Find(absl::string_view member) const {
+  for (const auto& [name, inner] : inner_) {
+    if (name == member) return &inner;
+  }
+  return nullptr;
+}
+
+Omission& Omission::Add(absl::string_view member) {
+  for (auto& [name, inner] : inner_) {
+    if (name == member) return inner;
+  }
+  return inner_.emplace_back(std::string(member), Omission()).second;
+}
+
 bool operator==(const Member& a, const Member& b) { return a.key == b.key && a.value == b.value; }
 
-absl::StatusOr<Value> Parse(absl::string_view text) { return ParseInto(text, nullptr); }
+uint64_t HashOf(const Value& value) {
+  switch (value.kind()) {
+    case Value::Kind::kNull:
+      return 1;
+    case Value::Kind::kBool:
+      return value.as_bool() ? 2 : 3;
+    case Value::Kind::kInt:
+    case Value::Kind::kDouble:
+      return absl::HashOf(value.as_double());
+    case Value::Kind::kString:
+      return absl::HashOf(absl::string_view(value.as_string()));
+    case Value::Kind::kArray: {
+      uint64_t hash = 4;
+      for (const Value& item : value.as_array()) hash = absl::HashOf(hash, HashOf(item));
+      return hash;
+    }
+    case Value::Kind::kObject: {
+      uint64_t hash = 5;  // the same in any order
+      for (const Member& m : value.as_object()) {
+        hash += absl::HashOf(absl::string_view(m.key), HashOf(m.value));
+      }
+      return hash;
+    }
+  }
+  return 0;
+}
+
+absl::StatusOr<Value> Parse(absl::string_view text) { return ParseInto(text, nullptr, nullptr); }
+
+absl::StatusOr<Value> ParseWithout(const Omission& omission, absl::string_view text) {
+  return ParseInto(text, &omission, nullptr);
+}
 
 absl::StatusOr<Value> ParseReportingDuplicates(absl::string_view text,
                                                std::vector<std::string>& duplicates) {
-  return ParseInto(text, &duplicates);
+  return ParseInto(text, nullptr, &duplicates);
 }
 
 void DumpTo(const Value& value, std::string& out) {

@@ -47,6 +47,7 @@ class Value {
   static Value MakeArray(Array items);
   static Value MakeObject();
   static Value MakeObject(std::initializer_list<std::pair<absl::string_view, Value>> members);
+  static Value MakeObjectOf(Object members);  // of different keys
 
   Kind kind() const { return static_cast<Kind>(data_.index()); }
   bool is_null() const { return kind() == Kind::kNull; }
@@ -118,10 +119,33 @@ inline Value& Value::operator=(Value&& other) noexcept = default;
 inline void Value::Set(absl::string_view key, Value value) { (*this)[key] = std::move(value); }
 
 bool operator==(const Member& a, const Member& b);
+// Equal values have equal hashes; of one process.
+uint64_t HashOf(const Value& value);
 
 // Errors: kInvalidArgument with the byte offset; more than 512 levels deep; bytes after the value.
 // Duplicate members: the last one wins, as in Go's decoder.
 absl::StatusOr<Value> Parse(absl::string_view text);
+
+// Members that a reader has no use for.
+class Omission {
+ public:
+  Omission() = default;  // none
+  // Dotted paths below `prefix` ("" or a dotted path too); lists on the way are walked through:
+  // Omission("items", {"metadata.managedFields", "spec.containers.env"}).
+  Omission(absl::string_view prefix, const std::vector<absl::string_view>& paths);
+
+  // What of the member is passed over; nullptr: nothing.
+  const Omission* Find(absl::string_view member) const;
+  bool everything = false;  // the member itself is passed over
+
+ private:
+  Omission& Add(absl::string_view member);
+  std::vector<std::pair<std::string, Omission>> inner_;
+};
+
+// As Parse, as if the members named in `omission` were not in the text; they must be JSON all the
+// same.
+absl::StatusOr<Value> ParseWithout(const Omission& omission, absl::string_view text);
 
 // As Parse, and reports each duplicate member as a dotted path into `duplicates`.
 absl::StatusOr<Value> ParseReportingDuplicates(absl::string_view text,

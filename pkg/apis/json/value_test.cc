@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <set>
+
 #include "pkg/util/testing/status_matchers.h"
 
 namespace hekla::apis::json {
@@ -88,6 +91,54 @@ TEST(JsonValueTest, ManyMembersKeepTheLastDuplicate) {
   EXPECT_EQ(v->size(), 100u);
   EXPECT_EQ(v->GetInt("k7"), 70);
   EXPECT_EQ(v->GetInt("k99"), 990);
+}
+
+TEST(JsonValueTest, NestedDuplicatesAreReportedInTheOrderOfTheText) {
+  std::vector<std::string> duplicates;
+  const auto v = ParseReportingDuplicates(
+      R"({"b":[{"c":1,"c":[0,{"d":1,"d":2}]},[[1],[2,{"x":1,"x":3}]]]})", duplicates);
+  HEKLA_ASSERT_OK(v);
+  EXPECT_EQ(Dump(*v), R"({"b":[{"c":[0,{"d":2}]},[[1],[2,{"x":3}]]]})");
+  EXPECT_EQ(duplicates, (std::vector<std::string>{"b[0].c", "b[0].c[1].d", "b[1][1][1].x"}));
+}
+
+TEST(JsonValueTest, AZeroByteIsNoEnd) {
+  const absl::string_view two("{}\0x", 4);
+  EXPECT_THAT(Parse(two), StatusIs(absl::StatusCode::kInvalidArgument, "byte 2"));
+  EXPECT_FALSE(Parse(absl::string_view("\"a\0b\"", 5)).ok());
+  EXPECT_FALSE(Parse(absl::string_view("\0", 1)).ok());
+}
+
+TEST(JsonValueTest, WhatIsOmittedIsAsIfItWereNotThere) {
+  const Omission omission("items", {"metadata.managedFields", "spec.containers.env", "spec.big"});
+  const std::string text = R"({"kind":"L","metadata":{"managedFields":1},"items":[
+      {"metadata":{"name":"a","managedFields":[{"f:x":{".":{}}},[[],{}],"s"]},
+       "spec":{"big":-1.5e99,"containers":[{"name":"c","env":[{"name":"N"}],"x":{"env":1}},
+                                         {"env":{},"name":"d"}]}},
+      {"spec":{"big":null,"containers":{"env":true,"k":[{"env":0}]}}},
+      {"spec":7,"metadata":[]}, "spec"]})";
+  const auto v = ParseWithout(omission, text);
+  HEKLA_ASSERT_OK(v);
+  EXPECT_EQ(Dump(*v),
+            R"({"kind":"L","metadata":{"managedFields":1},"items":[{"metadata":{"name":"a"},)"
+            R"("spec":{"containers":[{"name":"c","x":{"env":1}},{"name":"d"}]}},)"
+            R"({"spec":{"containers":{"k":[{"env":0}]}}},{"spec":7,"metadata":[]},"spec"]})");
+  // It must be JSON all the same, and no deeper than the rest.
+  EXPECT_FALSE(ParseWithout(omission, R"({"items":[{"spec":{"big":[}}]})").ok());
+  const std::string deep = R"({"items":[{"spec":{"big":)" + std::string(600, '[');
+  EXPECT_THAT(ParseWithout(omission, deep), StatusIs(absl::StatusCode::kInvalidArgument, "deep"));
+  EXPECT_EQ(ParseWithout({}, text).ok(), Parse(text).ok());
+}
+
+TEST(JsonValueTest, EqualValuesHaveEqualHashes) {
+  const auto hash = [](absl::string_view text) { return HashOf(*Parse(text)); };
+  EXPECT_EQ(hash(R"({"a":1,"b":[2,null]})"), hash(R"({"b":[2.0,null],"a":1})"));
+  const char* const kDifferent[] = {"null",   "true",       "false",      "1",
+                                    R"("1")", "[]",         "{}",         "[1,2]",
+                                    "[2,1]",  R"({"a":1})", R"({"a":2})", R"({"b":1})"};
+  std::set<uint64_t> hashes;
+  for (const char* text : kDifferent) hashes.insert(hash(text));
+  EXPECT_EQ(hashes.size(), std::size(kDifferent));
 }
 
 TEST(JsonValueTest, EnsureAndRemoveWorkOnPaths) {
