@@ -98,6 +98,7 @@ void SchedulerGraph::Parts::Build() {
   mirror.seed = options.seed;
   mirror.priority_class = options.priority_class;
   mirror.csi_storage = options.csi_storage;
+  mirror.min_watch_time = options.min_watch_time;
   mirror.node_selector = options.node_selector;
   cache =
       std::make_unique<cache::SchedulerCache>(cache::SchedulerCache::Deps{.client = client,

@@ -182,6 +182,8 @@ void SchedulerCache::Core::Start() {
     kind.store->SetOnSynced([this] { deltas_.Wake(); });
     kube::Reflector::Options options;
     options.resource = kind.resource;
+    options.unread = kind.unread;
+    options.min_watch_time = options_.min_watch_time;
     options.seed = ++seed;
     reflectors_.push_back(
         std::make_unique<kube::Reflector>(deps_.client, deps_.io, kind.store, options));

@@ -40,6 +40,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
         executor_(executor),
         sink_(sink),
         options_(std::move(options)),
+        unread_in_lists_("items", options_.unread),
         backoff_(BackoffOptions(), options_.seed),
         random_(options_.seed ^ 0x7a7c4) {}
 
@@ -167,7 +168,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
 
   void OnPage(const absl::StatusOr<http::Response>& answer, int64_t limit) {
     if (!answer.ok()) return OnListFailure(answer.status(), limit);
-    auto list = apis::json::Parse(answer->body);
+    auto list = apis::json::ParseWithout(unread_in_lists_, answer->body);
     if (!list.ok()) return EndRound(Failed(list.status()));
     ++pages_;
     if (Value* items = list->Find("items"); items != nullptr && items->is_array()) {
@@ -273,7 +274,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
     retry_after_.clear();
     error_body_.clear();
     stream_error_.reset();
-    decoder_ = WatchDecoder();
+    decoder_ = WatchDecoder(apis::json::Omission("object", options_.unread));
     stream_.emplace();
     stream_->observer = std::make_unique<Observer>(weak_from_this(), executor_, epoch_);
     stream_->stream =
@@ -418,6 +419,7 @@ class Reflector::Core : public std::enable_shared_from_this<Core> {
   Executor* const executor_;
   ReflectorSink* const sink_;
   const Options options_;
+  const apis::json::Omission unread_in_lists_;
   util::Backoff backoff_;
   util::Random random_;
 

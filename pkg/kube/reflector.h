@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -45,6 +46,8 @@ class Reflector {
     std::string ns = {};  // "": all
     std::string label_selector = {};
     std::string field_selector = {};
+    // Dotted paths in an object (json::Omission) that the sink has no use for and never sees.
+    std::vector<absl::string_view> unread = {};
     bool watch_list = true;
     int64_t page_size = 500;
     // A watch asks for a random number of seconds in [min, 2 * min).

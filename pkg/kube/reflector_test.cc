@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -41,6 +42,7 @@ class Mirror final : public ReflectorSink {
   void BeginReplace() override { pending.clear(); }
   void ReplaceItem(Value object) override {
     pending[std::string(object.At("metadata").GetString("name"))] = Version(object);
+    last = std::move(object);
   }
   void EndReplace(const std::string& v) override {
     state = pending;
@@ -55,6 +57,7 @@ class Mirror final : public ReflectorSink {
     } else {
       state[name] = Version(object);
     }
+    last = std::move(object);
   }
   void OnBookmark(const std::string& v) override { version = v; }
   void OnError(const absl::Status& status) override { errors.push_back(status); }
@@ -62,6 +65,7 @@ class Mirror final : public ReflectorSink {
   std::map<std::string, std::string> state, pending;
   int replaces = 0, aborts = 0;
   std::string version;
+  Value last;  // what came last
   std::vector<absl::Status> errors;
 
  private:
@@ -72,7 +76,7 @@ class Mirror final : public ReflectorSink {
 
 class ReflectorTest : public testing::Test {
  protected:
-  void Start(bool watch_list) {
+  void Start(bool watch_list, std::vector<absl::string_view> unread = {}) {
     RestClient::Options options;
     options.qps = 0;
     client_ = std::make_unique<RestClient>(
@@ -80,6 +84,7 @@ class ReflectorTest : public testing::Test {
     Reflector::Options r;
     r.resource = Resource{"", "v1", "pods", "Pod", true};
     r.watch_list = watch_list;
+    r.unread = std::move(unread);
     reflector_ = std::make_unique<Reflector>(client_.get(), &server_.executor, &mirror_, r);
     reflector_->Start();
   }
@@ -134,6 +139,25 @@ TEST_F(ReflectorTest, ServerWithoutWatchListIsListedInPages) {
   auto& watch = server_.Next();
   EXPECT_EQ(watch.target().Get("resourceVersion"), "7");
   EXPECT_EQ(State(), (Map{{"a", "1"}, {"b", "2"}}));
+}
+
+TEST_F(ReflectorTest, WhatIsUnreadIsLeftOutOfListsAndEvents) {
+  Start(false, {"metadata.managedFields", "spec.env"});
+  const auto object = [](int version) {
+    return absl::StrCat(
+        R"({"kind":"Pod","metadata":{"managedFields":[1],"name":"a","resourceVersion":")", version,
+        R"("},"spec":{"env":[2],"x":3}})");
+  };
+  const auto seen = [](int version) {
+    return absl::StrCat(R"({"kind":"Pod","metadata":{"name":"a","resourceVersion":")", version,
+                        R"("},"spec":{"x":3}})");
+  };
+  server_.Next().Answer(200, List({object(1)}, 7));
+  auto& watch = server_.Next();
+  EXPECT_EQ(apis::json::Dump(mirror_.last), seen(1));
+  watch.Stream(absl::StrCat(R"({"type":"MODIFIED","object":)", object(8), "}\n"));
+  EXPECT_EQ(State(), (Map{{"a", "8"}}));
+  EXPECT_EQ(apis::json::Dump(mirror_.last), seen(8));
 }
 
 TEST_F(ReflectorTest, BrokenWatchResumesWhereItWas) {

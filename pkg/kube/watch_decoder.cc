@@ -23,8 +23,8 @@ WatchEvent DecodeFailure(absl::string_view why) {
 
 }  // namespace
 
-WatchEvent DecodeWatchLine(absl::string_view line) {
-  auto parsed = apis::json::Parse(line);
+WatchEvent DecodeWatchLine(absl::string_view line, const apis::json::Omission& unread) {
+  auto parsed = apis::json::ParseWithout(unread, line);
   if (!parsed.ok()) return DecodeFailure(parsed.status().message());
   const absl::string_view type = parsed->GetString("type");
   WatchEvent event;
@@ -57,7 +57,7 @@ void WatchDecoder::Feed(absl::string_view bytes, const std::function<bool(WatchE
       line = joined;
     }
     if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    if (!sink(DecodeWatchLine(line))) return;
+    if (!sink(DecodeWatchLine(line, unread_))) return;
   }
   rest_.append(bytes.data(), bytes.size());
 }

@@ -1,9 +1,12 @@
 #include "pkg/cache/stores/kind_store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/types/span.h"
 #include "pkg/cache/stores/stores.h"
 #include "pkg/model/cluster.h"
 #include "pkg/util/random.h"
@@ -312,6 +315,43 @@ TEST_F(KindStoreTest, PropertyTablesFollowTheServer) {
   pods.EndReplace("1");
   apply();
   EXPECT_EQ(stores_.pods().size(), 0u);
+}
+
+// Sets what stands at a path, in all items of lists on the way; makes what is missing.
+void SetAt(Value& at, absl::Span<const std::string> path, const Value& value) {
+  if (path.empty()) {
+    at = value;
+  } else if (at.is_array()) {
+    for (Value& item : at.as_array()) SetAt(item, path, value);
+  } else {
+    SetAt(at[path[0]], path.subspan(1), value);
+  }
+}
+
+// No decoder looks at what the reflectors leave out: it would refuse a number there.
+TEST_F(KindStoreTest, NothingThatIsLeftOutOfTheWatchIsRead) {
+  const Value object = *apis::json::Parse(R"({"metadata":{"name":"a","namespace":"n","uid":"u"},
+      "spec":{"schedulerName":"volcano","nodeName":"n1","selector":{"matchLabels":{"a":"b"}},
+              "containers":[{"name":"c"},{"name":"d"}],"initContainers":[{"name":"e"}]},
+      "status":{"phase":"Running","containerStatuses":[{"name":"c","resources":{}}],
+                "initContainerStatuses":[{"name":"e","resources":{}}]}})");
+  int paths = 0;
+  for (const WatchedKind& watched : stores_.kinds()) {
+    ASSERT_THAT(watched.unread, ::testing::Contains("metadata.managedFields"));
+    for (const absl::string_view path : watched.unread) {
+      Value changed = object;
+      if (watched.resource.kind == "ReplicationController" || watched.resource.kind == "Service") {
+        changed.Ensure({"spec", "selector"}) = Value::MakeObject({{"a", "b"}});
+      }
+      const std::vector<std::string> steps = absl::StrSplit(path, '.');
+      SetAt(changed, steps, 7);
+      ASSERT_NE(changed, object);
+      const absl::Status put = watched.store->Put(changed);
+      EXPECT_TRUE(put.ok()) << watched.resource.kind << " " << path << " " << put;
+      ++paths;
+    }
+  }
+  EXPECT_GT(paths, 30);
 }
 
 }  // namespace

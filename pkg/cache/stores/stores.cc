@@ -38,6 +38,41 @@ std::string NameKey(const Spec& spec) {
   return spec.name;
 }
 
+// What no decoder reads of an object and makes up most of it.
+std::vector<absl::string_view> UnreadOf(const kube::Resource& resource) {
+  std::vector<absl::string_view> out = {"metadata.managedFields"};
+  const auto add = [&out](std::initializer_list<absl::string_view> paths) {
+    out.insert(out.end(), paths);
+  };
+  if (resource.kind == "Pod") {
+    add({"spec.containers.args",
+         "spec.containers.command",
+         "spec.containers.env",
+         "spec.containers.envFrom",
+         "spec.containers.lifecycle",
+         "spec.containers.livenessProbe",
+         "spec.containers.readinessProbe",
+         "spec.containers.securityContext",
+         "spec.containers.startupProbe",
+         "spec.containers.volumeMounts",
+         "spec.initContainers.args",
+         "spec.initContainers.command",
+         "spec.initContainers.env",
+         "spec.initContainers.envFrom",
+         "spec.initContainers.securityContext",
+         "spec.initContainers.volumeMounts",
+         "status.containerStatuses.lastState",
+         "status.containerStatuses.state",
+         "status.containerStatuses.volumeMounts",
+         "status.initContainerStatuses.lastState",
+         "status.initContainerStatuses.state",
+         "status.initContainerStatuses.volumeMounts"});
+  } else if (resource.group == "apps" || resource.kind == "ReplicationController") {
+    add({"spec.template"});
+  }
+  return out;
+}
+
 // Status aside, and the version.
 bool SameGroup(const model::JobSpec& a, const model::JobSpec& b) {
   return a.uid == b.uid && a.queue == b.queue && a.min_member == b.min_member &&
@@ -79,7 +114,8 @@ KindStore<Spec>* Stores::Add(kube::Resource resource, typename KindStore<Spec>::
   auto store =
       std::make_unique<KindStore<Spec>>(resource.qualified_name(), deltas_, std::move(hooks));
   KindStore<Spec>* raw = store.get();
-  kinds_.push_back({std::move(resource), raw});
+  std::vector<absl::string_view> unread = UnreadOf(resource);
+  kinds_.push_back({std::move(resource), std::move(unread), raw});
   stores_.push_back(std::move(store));
   return raw;
 }
@@ -139,14 +175,11 @@ void Stores::AddScheduling() {
                 options_.is_own_write(after);
        },
        options_.group_removed, /*keep_raw=*/true});
-  pods_ = Add<model::TaskSpec>(
-      {"", "v1", "pods", "Pod", true},
-      {Compile(apis::core::DecodePod,
-               [this](const apis::core::Pod& pod) {
-                 return pod_compiler_.Accepts(pod) ? pod_compiler_.Compile(pod) : nullptr;
-               }),
-       [](const model::TaskSpec& task) { return task.uid; }, /*same=*/nullptr, SameForScheduling,
-       options_.pod_removed});
+  pods_ =
+      Add<model::TaskSpec>({"", "v1", "pods", "Pod", true},
+                           {[this](const Value& object) { return pod_compiler_.Compile(object); },
+                            [](const model::TaskSpec& task) { return task.uid; }, /*same=*/nullptr,
+                            SameForScheduling, options_.pod_removed});
 }
 
 void Stores::AddStorage() {

@@ -24,6 +24,7 @@ using QueueStore = KindStore<model::QueueSpec>;
 // One kind that is watched.
 struct WatchedKind {
   kube::Resource resource;
+  std::vector<absl::string_view> unread;  // as kube::Reflector::Options
   KindStoreBase* store = nullptr;
 };
 
