@@ -103,9 +103,9 @@ void World::Decoders::AddOwners(model::Cluster& cluster) {
 
 void World::Decoders::AddPods(model::Cluster& cluster) {
   kinds["Pod"] = {[this, &cluster](const Value& object) {
-                    HEKLA_ASSIGN_OR_RETURN(auto pod, apis::core::DecodePod(object));
-                    if (!pods.Accepts(pod)) return absl::OkStatus();
-                    cluster.Apply(model::Upsert<model::TaskSpec>{pods.Compile(pod)});
+                    HEKLA_ASSIGN_OR_RETURN(auto task, pods.Compile(object));
+                    if (task == nullptr) return absl::OkStatus();
+                    cluster.Apply(model::Upsert<model::TaskSpec>{std::move(task)});
                     return absl::OkStatus();
                   },
                   [&cluster](const Value& object) {

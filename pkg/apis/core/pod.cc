@@ -1,6 +1,11 @@
 #include "pkg/apis/core/pod.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "absl/hash/hash.h"
+#include "pkg/util/status_macros.h"
 
 namespace hekla::apis::core {
 namespace {
@@ -87,14 +92,11 @@ void ReadContainerStatuses(const Reader& status, absl::string_view key,
   });
 }
 
-void ReadSpec(const Reader& spec, PodSpec& out) {
-  spec.String("nodeName", out.node_name);
-  spec.String("schedulerName", out.scheduler_name);
-  spec.String("priorityClassName", out.priority_class_name);
-  spec.Int("priority", out.priority);
-  spec.String("preemptionPolicy", out.preemption_policy);
-  spec.String("restartPolicy", out.restart_policy);
-  spec.Bool("hostNetwork", out.host_network);
+// The members of `spec` that ReadDemands reads.
+constexpr absl::string_view kDemands[] = {"containers", "initContainers", "overhead",
+                                          "resources",  "nodeSelector",   "tolerations"};
+
+void ReadDemands(const Reader& spec, PodSpec& out) {
   ReadContainers(spec, "containers", out.containers);
   ReadContainers(spec, "initContainers", out.init_containers);
   spec.Resources("overhead", out.overhead);
@@ -103,8 +105,18 @@ void ReadSpec(const Reader& spec, PodSpec& out) {
     resources.Resources("limits", out.pod_limits);
   });
   spec.Map("nodeSelector", out.node_selector);
-  ReadAffinity(spec, "affinity", out.affinity);
   ReadTolerations(spec, "tolerations", out.tolerations);
+}
+
+void ReadSpec(const Reader& spec, PodSpec& out) {
+  spec.String("nodeName", out.node_name);
+  spec.String("schedulerName", out.scheduler_name);
+  spec.String("priorityClassName", out.priority_class_name);
+  spec.Int("priority", out.priority);
+  spec.String("preemptionPolicy", out.preemption_policy);
+  spec.String("restartPolicy", out.restart_policy);
+  spec.Bool("hostNetwork", out.host_network);
+  ReadAffinity(spec, "affinity", out.affinity);
   ReadTopologySpread(spec, "topologySpreadConstraints", out.topology_spread);
   spec.List("schedulingGates",
             [&](Reader& item) { item.String("name", out.scheduling_gates.emplace_back()); });
@@ -140,6 +152,41 @@ const meta::Condition* PodStatus::FindCondition(absl::string_view type) const {
 }
 
 absl::StatusOr<Pod> DecodePod(const json::Value& value) {
+  HEKLA_ASSIGN_OR_RETURN(Pod pod, DecodePodWithoutDemands(value));
+  HEKLA_RETURN_IF_ERROR(DecodePodDemands(value, pod.spec));
+  return pod;
+}
+
+absl::Status DecodePodDemands(const json::Value& value, PodSpec& out) {
+  const Reader root(value);
+  root.Object("spec", [&](Reader& spec) { ReadDemands(spec, out); });
+  return root.status();
+}
+
+json::Value DemandsOf(const json::Value& pod) {
+  json::Value out;
+  json::Value& spec = out.Ensure({"spec"});
+  for (const absl::string_view member : kDemands) {
+    if (const json::Value* value = pod.At("spec").Find(member)) spec.Set(member, *value);
+  }
+  return out;
+}
+
+bool SameDemands(const json::Value& a, const json::Value& b) {
+  return std::all_of(std::begin(kDemands), std::end(kDemands), [&](absl::string_view member) {
+    return a.At("spec").At(member) == b.At("spec").At(member);
+  });
+}
+
+uint64_t HashOfDemands(const json::Value& pod) {
+  uint64_t hash = 0;
+  for (const absl::string_view member : kDemands) {
+    hash = absl::HashOf(hash, json::HashOf(pod.At("spec").At(member)));
+  }
+  return hash;
+}
+
+absl::StatusOr<Pod> DecodePodWithoutDemands(const json::Value& value) {
   Pod pod;
   const Reader root(value);
   meta::ReadObjectMeta(root, pod.metadata);

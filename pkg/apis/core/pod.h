@@ -109,6 +109,16 @@ struct Pod {
 //         `spec.containers[0].resources.requests.cpu: invalid quantity "x"`.
 absl::StatusOr<Pod> DecodePod(const json::Value& value);
 
+// The two parts of DecodePod. A pod's demands are what its containers ask of a node: of PodSpec
+// containers, init_containers, overhead, pod_requests, pod_limits, node_selector and tolerations.
+// They are most of the work, and mostly the same for many pods.
+absl::StatusOr<Pod> DecodePodWithoutDemands(const json::Value& value);
+absl::Status DecodePodDemands(const json::Value& value, PodSpec& out);
+// The demands of a pod as JSON, for SameDemands and HashOfDemands, which take whole pods too.
+json::Value DemandsOf(const json::Value& pod);
+bool SameDemands(const json::Value& a, const json::Value& b);
+uint64_t HashOfDemands(const json::Value& pod);
+
 // What of a pod's status the scheduler writes.
 struct PodConditionUpdate {
   std::string type;

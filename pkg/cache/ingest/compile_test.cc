@@ -23,9 +23,15 @@ class CompileTest : public ::testing::Test {
     EXPECT_TRUE(value.ok()) << value.status();
     return value.ok() ? *value : Value();
   }
+  // A pod for this scheduler, unless it names another.
+  static Value Ours(absl::string_view text) {
+    Value pod = Json(text);
+    if (!pod.At("spec").Has("schedulerName")) pod.Ensure({"spec"}).Set("schedulerName", "volcano");
+    return pod;
+  }
   static apis::core::Pod Pod(absl::string_view text) { return *apis::core::DecodePod(Json(text)); }
   std::shared_ptr<const model::TaskSpec> Task(absl::string_view text) {
-    return pods_.Compile(Pod(text));
+    return *pods_.Compile(Ours(text));
   }
   int64_t Amount(const model::Resource& r, absl::string_view name) {
     const int dim = dictionary_->resources.Find(name);
@@ -179,8 +185,8 @@ TEST_F(CompileTest, OwnPodWithoutGroupIsAGangOfOne) {
   const auto foreign = Task(R"({"spec":{"schedulerName":"other","nodeName":"n1"}})");
   EXPECT_FALSE(foreign->solo);
   EXPECT_FALSE(foreign->ours);
-  EXPECT_TRUE(pods_.Accepts(Pod(R"({"spec":{"schedulerName":"other","nodeName":"n1"}})")));
-  EXPECT_FALSE(pods_.Accepts(Pod(R"({"spec":{"schedulerName":"other"}})")));
+  EXPECT_NE(Task(R"({"spec":{"schedulerName":"other","nodeName":"n1"}})"), nullptr);
+  EXPECT_EQ(Task(R"({"spec":{"schedulerName":"other"}})"), nullptr);
 }
 
 TEST_F(CompileTest, EqualPodsShareTemplateAndLabels) {
@@ -281,12 +287,33 @@ TEST_F(CompileTest, APodLikeTheOneBeforeItSharesItsTemplate) {
   for (const auto& [from, to] : kChanges) {
     const std::string changed = with(from, to);
     PodCompiler fresh{dictionary_, {}};
-    const auto alone = fresh.Compile(Pod(changed));
+    const auto alone = *fresh.Compile(Ours(changed));
     Task(base);  // the one before
     const auto after = Task(changed);
     EXPECT_NE(after->pod, first->pod) << to;
     EXPECT_EQ(*after->pod, *alone->pod) << to;
     EXPECT_EQ(Task(base)->pod, first->pod) << to;
+  }
+}
+
+TEST_F(CompileTest, ATemplateIsLentToOtherPodsInBetween) {
+  const auto pod = [](int cpu, absl::string_view more = "") {
+    return absl::StrCat(R"({"spec":{"containers":[{"resources":{"requests":{"cpu":)", cpu, "}}}]",
+                        more, "}}");
+  };
+  const auto one = Task(pod(1));
+  const auto two = Task(pod(2));
+  EXPECT_EQ(Task(pod(1))->pod, one->pod);
+  EXPECT_EQ(Task(pod(2, R"(,"nodeName":"n")"))->pod, two->pod);
+  EXPECT_EQ(Task(pod(3))->pod->request[model::kCpu], 3000);
+}
+
+TEST_F(CompileTest, WrongDemandsAreAnErrorEachTimeAndChangeNothing) {
+  const Value wrong = Json(R"({"spec":{"schedulerName":"volcano",
+      "containers":[{"resources":{"requests":{"cpu":"x"}}}]}})");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(pods_.Compile(wrong).status().message(),
+              "spec.containers[0].resources.requests.cpu: invalid quantity \"x\"");
   }
 }
 

@@ -1,6 +1,7 @@
 #include "pkg/cache/ingest/pod_compiler.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "pkg/apis/meta/well_known.h"
 #include "pkg/cache/ingest/annotations.h"
+#include "pkg/util/status_macros.h"
 
 namespace hekla::cache {
 namespace {
@@ -15,7 +17,7 @@ namespace {
 using apis::core::Container;
 using apis::core::ContainerStatus;
 using apis::core::Pod;
-using apis::core::Toleration;
+using apis::json::Value;
 
 constexpr absl::string_view kClaimsNotSupported = "resource claims are not supported yet";
 
@@ -67,63 +69,18 @@ void AddAffinity(const Pod& pod, const SelectorCompiler& selectors, model::PodTe
   }
 }
 
-template <typename T, typename F>
-bool SameLists(const std::vector<T>& a, const std::vector<T>& b, F same) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+bool SameStatuses(const std::vector<ContainerStatus>& a, const std::vector<ContainerStatus>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ContainerStatus& x, const ContainerStatus& y) {
+                      return x.name == y.name && x.has_resources == y.has_resources &&
+                             x.requests == y.requests && x.allocated == y.allocated;
+                    });
 }
 
-bool SameHostPorts(const apis::core::HostPort& a, const apis::core::HostPort& b) {
-  return a.port == b.port && a.protocol == b.protocol && a.ip == b.ip;
-}
-
-bool SameContainers(const Container& a, const Container& b) {
-  return a.name == b.name && a.image == b.image && a.requests == b.requests &&
-         a.restart_always == b.restart_always &&
-         SameLists(a.host_ports, b.host_ports, SameHostPorts);
-}
-
-bool SameStatuses(const ContainerStatus& a, const ContainerStatus& b) {
-  return a.name == b.name && a.has_resources == b.has_resources && a.requests == b.requests &&
-         a.allocated == b.allocated;
-}
-
-bool SameTolerations(const Toleration& a, const Toleration& b) {
-  return a.key == b.key && a.op == b.op && a.value == b.value && a.effect == b.effect &&
-         a.unknown_effect == b.unknown_effect;
-}
-
-// Whether SameDemands sees all that a template depends on: affinity, spread and volumes also depend
-// on the pod's namespace, labels and name.
-bool IsComparable(const Pod& pod) {
-  return !pod.spec.affinity && pod.spec.topology_spread.empty() && pod.spec.volumes.empty() &&
-         pod.spec.resource_claims.empty();
-}
-
-bool SameDemands(const Pod& a, const Pod& b) {
-  return SameLists(a.spec.containers, b.spec.containers, SameContainers) &&
-         SameLists(a.spec.init_containers, b.spec.init_containers, SameContainers) &&
-         a.spec.overhead == b.spec.overhead && a.spec.pod_requests == b.spec.pod_requests &&
-         a.spec.node_selector == b.spec.node_selector &&
-         SameLists(a.spec.tolerations, b.spec.tolerations, SameTolerations) &&
-         SameLists(a.status.container_statuses, b.status.container_statuses, SameStatuses) &&
-         SameLists(a.status.init_container_statuses, b.status.init_container_statuses,
-                   SameStatuses) &&
-         IsResizeInfeasible(a) == IsResizeInfeasible(b);
-}
-
-// What SameDemands looks at.
-std::unique_ptr<const Pod> DemandsOf(const Pod& pod) {
-  auto out = std::make_unique<Pod>();
-  out->spec.containers = pod.spec.containers;
-  out->spec.init_containers = pod.spec.init_containers;
-  out->spec.overhead = pod.spec.overhead;
-  out->spec.pod_requests = pod.spec.pod_requests;
-  out->spec.node_selector = pod.spec.node_selector;
-  out->spec.tolerations = pod.spec.tolerations;
-  out->status.conditions = pod.status.conditions;
-  out->status.container_statuses = pod.status.container_statuses;
-  out->status.init_container_statuses = pod.status.init_container_statuses;
-  return out;
+// Affinity, spread and volumes depend on the pod's namespace, labels and name as well.
+bool HasMoreThanDemands(const Pod& pod) {
+  return pod.spec.affinity.has_value() || !pod.spec.topology_spread.empty() ||
+         !pod.spec.volumes.empty() || !pod.spec.resource_claims.empty();
 }
 
 }  // namespace
@@ -162,26 +119,40 @@ bool PodCompiler::IsOurs(const Pod& pod) const {
                    pod.spec.scheduler_name) != options_.scheduler_names.end();
 }
 
-bool PodCompiler::Accepts(const Pod& pod) const {
-  return !pod.spec.node_name.empty() || IsOurs(pod);
-}
-
-std::shared_ptr<const model::PodTemplate> PodCompiler::TemplateOf(const Pod& pod) {
-  const bool comparable = IsComparable(pod);
-  if (comparable) {
-    absl::MutexLock lock(&mutex_);
-    if (last_ != nullptr && SameDemands(*last_, pod)) return last_template_;
+absl::StatusOr<PodCompiler::TemplatePtr> PodCompiler::TemplateOf(const Value& object, Pod& pod) {
+  if (HasMoreThanDemands(pod)) {
+    HEKLA_RETURN_IF_ERROR(apis::core::DecodePodDemands(object, pod.spec));
+    return CompileTemplate(pod);
   }
-  std::shared_ptr<const model::PodTemplate> made = CompileTemplate(pod);
-  if (!comparable) return made;
-  std::unique_ptr<const Pod> demands = DemandsOf(pod);
+  const apis::core::PodStatus& status = pod.status;
+  const bool infeasible = IsResizeInfeasible(pod);
+  const uint64_t hash =
+      absl::HashOf(apis::core::HashOfDemands(object), status.container_statuses.size());
+  const size_t slot = hash % std::tuple_size_v<decltype(known_)>;
+  {
+    absl::MutexLock lock(&mutex_);
+    const Known& known = known_[slot];
+    if (known.made != nullptr && known.hash == hash && known.resize_infeasible == infeasible &&
+        SameStatuses(known.statuses, status.container_statuses) &&
+        SameStatuses(known.init_statuses, status.init_container_statuses) &&
+        apis::core::SameDemands(known.demands, object)) {
+      return known.made;
+    }
+  }
+  HEKLA_RETURN_IF_ERROR(apis::core::DecodePodDemands(object, pod.spec));
+  Known fresh{hash,
+              apis::core::DemandsOf(object),
+              status.container_statuses,
+              status.init_container_statuses,
+              infeasible,
+              CompileTemplate(pod)};
+  TemplatePtr made = fresh.made;
   absl::MutexLock lock(&mutex_);
-  last_ = std::move(demands);
-  last_template_ = made;
+  known_[slot] = std::move(fresh);
   return made;
 }
 
-std::shared_ptr<const model::PodTemplate> PodCompiler::CompileTemplate(const Pod& pod) {
+PodCompiler::TemplatePtr PodCompiler::CompileTemplate(const Pod& pod) {
   model::PodTemplate out;
   model::ResourceLayout& layout = dictionary_->resources;
   out.request = PodRequest(pod, layout, options_.features);
@@ -247,7 +218,10 @@ void PodCompiler::ReadGates(const Pod& pod, model::TaskSpec& task) const {
   task.queue_gate_opt_in = pod.metadata.annotations.Get(apis::meta::kQueueAllocationGate) == "true";
 }
 
-std::shared_ptr<const model::TaskSpec> PodCompiler::Compile(const Pod& pod) {
+absl::StatusOr<std::shared_ptr<const model::TaskSpec>> PodCompiler::Compile(const Value& object) {
+  HEKLA_ASSIGN_OR_RETURN(Pod pod, apis::core::DecodePodWithoutDemands(object));
+  if (pod.spec.node_name.empty() && !IsOurs(pod)) return nullptr;
+  HEKLA_ASSIGN_OR_RETURN(TemplatePtr pod_template, TemplateOf(object, pod));
   auto task = std::make_shared<model::TaskSpec>();
   const apis::meta::ObjectMeta& meta = pod.metadata;
   task->uid = meta.uid;
@@ -256,7 +230,7 @@ std::shared_ptr<const model::TaskSpec> PodCompiler::Compile(const Pod& pod) {
   task->resource_version = ParseResourceVersion(meta.resource_version);
   task->creation =
       apis::meta::IsSet(meta.creation_timestamp) ? meta.creation_timestamp : absl::UnixEpoch();
-  task->pod = TemplateOf(pod);
+  task->pod = std::move(pod_template);
   task->labels = labels_.Intern(selectors_.Labels(meta.labels));
   ReadGroup(pod, *task);
   ReadPriority(pod, *task);

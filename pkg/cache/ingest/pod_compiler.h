@@ -1,12 +1,16 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "pkg/apis/core/pod.h"
+#include "pkg/apis/json/value.h"
 #include "pkg/cache/ingest/interner.h"
 #include "pkg/cache/ingest/resources.h"
 #include "pkg/cache/ingest/selector_compiler.h"
@@ -26,16 +30,26 @@ class PodCompiler {
   };
   PodCompiler(std::shared_ptr<model::Dictionary> dictionary, Options options);
 
-  // Whether the pod takes part: it is ours, or it occupies a node.
-  bool Accepts(const apis::core::Pod& pod) const;
-  std::shared_ptr<const model::TaskSpec> Compile(const apis::core::Pod& pod);
+  // Null for a pod that takes no part: it is not ours and occupies no node.
+  // Errors: those of apis::core::DecodePod.
+  absl::StatusOr<std::shared_ptr<const model::TaskSpec>> Compile(const apis::json::Value& object);
 
  private:
+  using TemplatePtr = std::shared_ptr<const model::PodTemplate>;
+  // What was read of a pod, as far as its template depends on it, and the template.
+  struct Known {
+    uint64_t hash = 0;
+    apis::json::Value demands;
+    std::vector<apis::core::ContainerStatus> statuses, init_statuses;
+    bool resize_infeasible = false;
+    TemplatePtr made;
+  };
+
   bool IsOurs(const apis::core::Pod& pod) const;
-  // Pods of a job come one after the other: a pod that asks for the same as the one before it gets
-  // that one's template without being compiled.
-  std::shared_ptr<const model::PodTemplate> TemplateOf(const apis::core::Pod& pod);
-  std::shared_ptr<const model::PodTemplate> CompileTemplate(const apis::core::Pod& pod);
+  // A pod that asks for the same as one shortly before gets that one's template: its demands are
+  // not even decoded. `pod` comes without them.
+  absl::StatusOr<TemplatePtr> TemplateOf(const apis::json::Value& object, apis::core::Pod& pod);
+  TemplatePtr CompileTemplate(const apis::core::Pod& pod);
   void ReadGroup(const apis::core::Pod& pod, model::TaskSpec& task) const;
   void ReadPriority(const apis::core::Pod& pod, model::TaskSpec& task) const;
   void ReadGates(const apis::core::Pod& pod, model::TaskSpec& task) const;
@@ -46,9 +60,7 @@ class PodCompiler {
   Interner<model::PodTemplate> templates_;
   Interner<model::Labels> labels_;
   absl::Mutex mutex_;
-  // What CompileTemplate read of the last pod that it compiled and that can be compared.
-  std::unique_ptr<const apis::core::Pod> last_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<const model::PodTemplate> last_template_ ABSL_GUARDED_BY(mutex_);
+  std::array<Known, 64> known_ ABSL_GUARDED_BY(mutex_);  // by hash
 };
 
 // Source: spec scheduler-core 8.1.
