@@ -8,9 +8,8 @@
 #include <memory>
 
 #define RAPIDJSON_HAS_STDSTRING 1
-#ifdef __SSE2__
-#define RAPIDJSON_SSE2 1
-#endif
+// Without RAPIDJSON_SSE2: in 1.1.0 that takes the bytes 0x1a to 0x1f for ordinary ones, in both
+// directions, and was measured to be no faster here.
 #include <rapidjson/error/en.h>
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/reader.h>
@@ -269,17 +268,11 @@ bool IsAscii(absl::string_view text) {
   return (all & 0x8080808080808080) == 0;
 }
 
-// RapidJSON looks at so many bytes at once.
-constexpr size_t kPadding = 16;
-
 absl::StatusOr<Value> ParseInto(absl::string_view text, const Omission* omission,
                                 std::vector<std::string>* duplicates) {
   Builder builder(text, omission, duplicates);
   // Read in place: strings are taken from where they stand, with their escapes resolved there.
-  std::string copy;
-  copy.reserve(text.size() + kPadding);
-  copy.assign(text.data(), text.size());
-  copy.resize(text.size() + kPadding, '\0');
+  std::string copy(text);
   rapidjson::InsituStringStream stream(copy.data());
   rapidjson::Reader reader;
   // By recursion, which the builder ends at kMaxDepth.

@@ -109,6 +109,26 @@ TEST(JsonValueTest, AZeroByteIsNoEnd) {
   EXPECT_FALSE(Parse(absl::string_view("\0", 1)).ok());
 }
 
+// In short strings and in long ones, which a parser may read many bytes at a time.
+TEST(JsonValueTest, ControlCharactersAreWrittenAndReadAsEscapesOnly) {
+  for (char c = 0; c < 0x20; ++c) {
+    for (const size_t before : {size_t{0}, size_t{3}, size_t{15}, size_t{40}}) {
+      const std::string text =
+          absl::StrCat(std::string(before, 'a'), std::string(1, c), std::string(20, 'b'));
+      SCOPED_TRACE(absl::StrCat(before, " before ", static_cast<int>(c)));
+      const std::string dumped = Dump(Value::MakeObject({{text, text}}));
+      for (const char d : dumped) EXPECT_GE(d, 0x20);
+      const auto read = Parse(dumped);
+      HEKLA_ASSERT_OK(read);
+      EXPECT_EQ(read->GetString(text), text);
+      for (const char* after : {"", "\xC3\xA9"}) {
+        EXPECT_THAT(Parse(absl::StrCat("{\"k\":\"", text, after, "\"}")),
+                    StatusIs(absl::StatusCode::kInvalidArgument, "invalid JSON at byte"));
+      }
+    }
+  }
+}
+
 TEST(JsonValueTest, WhatIsOmittedIsAsIfItWereNotThere) {
   const Omission omission("items", {"metadata.managedFields", "spec.containers.env", "spec.big"});
   const std::string text = R"({"kind":"L","metadata":{"managedFields":1},"items":[
