@@ -268,11 +268,17 @@ bool IsAscii(absl::string_view text) {
   return (all & 0x8080808080808080) == 0;
 }
 
+// Of a character that the end of the text cuts off, RapidJSON reads so many bytes all the same.
+constexpr size_t kPadding = 4;
+
 absl::StatusOr<Value> ParseInto(absl::string_view text, const Omission* omission,
                                 std::vector<std::string>* duplicates) {
   Builder builder(text, omission, duplicates);
   // Read in place: strings are taken from where they stand, with their escapes resolved there.
-  std::string copy(text);
+  std::string copy;
+  copy.reserve(text.size() + kPadding);
+  copy.assign(text.data(), text.size());
+  copy.resize(text.size() + kPadding, '\0');
   rapidjson::InsituStringStream stream(copy.data());
   rapidjson::Reader reader;
   // By recursion, which the builder ends at kMaxDepth.

@@ -109,6 +109,16 @@ TEST(JsonValueTest, AZeroByteIsNoEnd) {
   EXPECT_FALSE(Parse(absl::string_view("\0", 1)).ok());
 }
 
+// Nothing is read behind the end (the address sanitizer looks on).
+TEST(JsonValueTest, ACharacterThatTheEndCutsOffIsAnError) {
+  for (size_t before = 0; before < 40; ++before) {
+    for (const char* cut : {"\xC3", "\xE2", "\xE2\x82", "\xF0", "\xF0\x9D", "\xF0\x9D\x84"}) {
+      const auto value = Parse(absl::StrCat("\"", std::string(before, 'a'), cut));
+      EXPECT_THAT(value, StatusIs(absl::StatusCode::kInvalidArgument, "at byte")) << before;
+    }
+  }
+}
+
 // In short strings and in long ones, which a parser may read many bytes at a time.
 TEST(JsonValueTest, ControlCharactersAreWrittenAndReadAsEscapesOnly) {
   for (char c = 0; c < 0x20; ++c) {
