@@ -111,7 +111,8 @@ void SchedulerGraph::Parts::Build() {
                                                                                   loop->Wake();
                                                                               }},
                                               std::move(mirror));
-  events->YieldWhile(cache->HasPendingWrites());
+  events->YieldWhile(cache->IsWriting());
+  cache->OnQuiet([recorder = events.get()] { recorder->LookAgain(); });
 
   scheduler::Scheduler::Deps engine;
   engine.source = cache.get();
@@ -188,8 +189,10 @@ void SchedulerGraph::Stop(std::function<void()> done) {
   if (parts_->loop != nullptr) parts_->loop->Stop();
   // Behind the cycle that may be running: its decisions are still taken.
   parts_->deps.session->Post([parts = parts_.get(), done = std::move(done)]() mutable {
-    parts->deps.io->Post(
-        [parts, done = std::move(done)]() mutable { parts->cache->Stop(std::move(done)); });
+    parts->deps.io->Post([parts, done = std::move(done)]() mutable {
+      parts->cache->Stop(
+          [parts, done = std::move(done)]() mutable { parts->events->WhenSent(std::move(done)); });
+    });
   });
 }
 
@@ -204,7 +207,9 @@ absl::Status SchedulerGraph::Reload(const std::string& text) {
 
 bool SchedulerGraph::RunOnce() { return parts_->RunOnce(); }
 bool SchedulerGraph::Ready() const { return parts_->cache->Synced(); }
-size_t SchedulerGraph::PendingWrites() const { return parts_->cache->PendingWrites(); }
+size_t SchedulerGraph::PendingWrites() const {
+  return parts_->cache->PendingWrites() + parts_->events->pending();
+}
 size_t SchedulerGraph::PendingDeltas() const { return parts_->cache->PendingDeltas(); }
 scheduler::CycleStats SchedulerGraph::Stats() const {
   absl::MutexLock lock(&parts_->stats_mutex);

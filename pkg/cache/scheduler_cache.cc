@@ -65,6 +65,15 @@ class SchedulerCache::Core : public std::enable_shared_from_this<SchedulerCache:
     absl::MutexLock lock(&mutex_);
     return inbox_.size() + channel_.pending();
   }
+  bool IsWriting() const {
+    if (channel_.busy()) return true;
+    absl::MutexLock lock(&mutex_);
+    return !inbox_.empty();
+  }
+  void OnQuiet(std::function<void()> quiet) {
+    quiet_ = quiet;
+    channel_.OnQuiet(std::move(quiet));
+  }
 
  private:
   Stores::Options StoreOptions();
@@ -90,6 +99,7 @@ class SchedulerCache::Core : public std::enable_shared_from_this<SchedulerCache:
   PodGroupWriter groups_;
   QueueWriter queues_;
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
+  std::function<void()> quiet_;  // may be null
 
   mutable absl::Mutex mutex_;
   std::vector<Decision> inbox_ ABSL_GUARDED_BY(mutex_);
@@ -203,6 +213,7 @@ void SchedulerCache::Core::Stop(std::function<void()> done) {
 
 void SchedulerCache::Core::Shut() {
   context_.alive.reset();
+  OnQuiet(nullptr);
   reflectors_.clear();
 }
 
@@ -219,6 +230,7 @@ void SchedulerCache::Core::DrainInbox() {
     batch.swap(inbox_);
   }
   for (Decision& decision : batch) std::visit(Perform{*this}, decision);
+  if (quiet_ != nullptr && !IsWriting()) quiet_();  // nothing had to be written
 }
 
 void SchedulerCache::Core::RemoveGate(const ports::GateRemoval& removal) {
@@ -295,12 +307,13 @@ void SchedulerCache::RemoveGate(ports::GateRemoval removal) {
 
 size_t SchedulerCache::PendingWrites() const { return core_->PendingWrites(); }
 
-std::function<bool()> SchedulerCache::HasPendingWrites() const {
+std::function<bool()> SchedulerCache::IsWriting() const {
   return [weak = std::weak_ptr<const Core>(core_)] {
     const std::shared_ptr<const Core> core = weak.lock();
-    return core != nullptr && core->PendingWrites() > 0;
+    return core != nullptr && core->IsWriting();
   };
 }
+void SchedulerCache::OnQuiet(std::function<void()> quiet) { core_->OnQuiet(std::move(quiet)); }
 
 size_t SchedulerCache::PendingDeltas() const { return core_->deltas().size(); }
 std::vector<std::string> SchedulerCache::Missing() const { return core_->stores().Missing(); }

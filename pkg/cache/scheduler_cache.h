@@ -95,8 +95,11 @@ class SchedulerCache final : public ports::SnapshotSource, public ports::Decisio
 
   // Calls that are queued, waiting for their next try, or in flight. Any thread.
   size_t PendingWrites() const;
-  // Asks whether there are any; false once the cache has gone. Any thread.
-  std::function<bool()> HasPendingWrites() const;
+  // Asks whether calls are queued or in flight, those that wait for their next try or for a volume
+  // apart; false once the cache has gone. On the io executor.
+  std::function<bool()> IsWriting() const;
+  // `quiet` is called on the io executor whenever that has ended. Set before Start.
+  void OnQuiet(std::function<void()> quiet);
   // Rows that wait for the next snapshot. Any thread.
   size_t PendingDeltas() const;
   // Kinds whose initial list is still missing, and why ("pods: forbidden ..."). Any thread.

@@ -94,6 +94,21 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
 
   void YieldWhile(std::function<bool()> busy) { writer_.YieldWhile(std::move(busy)); }
 
+  void LookAgain() {
+    if (std::exchange(looks_again_, true)) return;
+    executor_->Post([weak = weak_from_this()] {
+      auto core = weak.lock();
+      if (core == nullptr) return;
+      core->looks_again_ = false;
+      core->writer_.LookAgain();
+    });
+  }
+
+  void WhenSent(std::function<void()> sent) {
+    TakeUp();
+    writer_.WhenSent(std::move(sent));
+  }
+
   size_t pending() const {
     absl::MutexLock lock(&mutex_);
     return queue_.size() + writer_.pending();
@@ -218,6 +233,7 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
 
   mutable absl::Mutex mutex_;
   bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
+  bool looks_again_ = false;  // LookAgain is posted; the executor's
   std::deque<Occurrence> queue_ ABSL_GUARDED_BY(mutex_);
   Counters counters_ ABSL_GUARDED_BY(mutex_);
   DropLog drop_log_ ABSL_GUARDED_BY(mutex_);
@@ -237,6 +253,8 @@ void CoreEventRecorder::Record(const ObjectReference& object, absl::string_view 
 void CoreEventRecorder::YieldWhile(std::function<bool()> busy) {
   core_->YieldWhile(std::move(busy));
 }
+void CoreEventRecorder::LookAgain() { core_->LookAgain(); }
+void CoreEventRecorder::WhenSent(std::function<void()> sent) { core_->WhenSent(std::move(sent)); }
 size_t CoreEventRecorder::pending() const { return core_->pending(); }
 CoreEventRecorder::Counters CoreEventRecorder::counters() const { return core_->counters(); }
 

@@ -66,6 +66,11 @@ class CoreEventRecorder final : public EventRecorder {
               const apis::meta::StringMap& annotations = {}) override;
   // As EventWriter::YieldWhile. On the executor, or before it runs.
   void YieldWhile(std::function<bool()> busy);
+  // To be called when `busy` has become false, on the executor; events go behind what is posted.
+  void LookAgain();
+  // Calls `sent` on the executor once what was recorded before is written, dropped or waits for its
+  // next try. On the executor.
+  void WhenSent(std::function<void()> sent);
   // What is queued and in flight; 0 when all is written or dropped.
   size_t pending() const;
   Counters counters() const;

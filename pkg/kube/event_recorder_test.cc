@@ -246,10 +246,34 @@ TEST_F(CoreEventRecorderTest, WaitsWhileOtherWritesAreMoreUrgent) {
   for (int i = 0; i < 12; ++i) Warn("m", absl::StrCat("R", i));
   server_.executor.Advance(absl::Seconds(9));
   EXPECT_TRUE(server_.Idle());
+  recorder_->LookAgain();  // in vain
+  server_.executor.RunReady();
+  EXPECT_TRUE(server_.Idle());
   busy = false;
-  server_.executor.Advance(absl::Milliseconds(100));
+  recorder_->LookAgain();
+  server_.executor.RunReady();
   EXPECT_EQ(server_.calls.size() - server_.taken, 8u);
   EXPECT_EQ(Serve().size(), 12u);
+}
+
+TEST_F(CoreEventRecorderTest, TellsWhenAllIsSent) {
+  Make();
+  bool busy = true, sent = false;
+  recorder_->YieldWhile([&busy] { return busy; });
+  for (int i = 0; i < 2; ++i) Warn("m", absl::StrCat("R", i));
+  recorder_->WhenSent([&sent] { sent = true; });
+  server_.executor.RunReady();
+  EXPECT_FALSE(sent);
+  busy = false;
+  recorder_->LookAgain();
+  server_.executor.RunReady();
+  server_.Next().Answer(201, "{}");
+  server_.executor.RunReady();
+  EXPECT_FALSE(sent);
+  server_.transport.DropConnections();  // the other is tried again in a while
+  server_.executor.RunReady();
+  EXPECT_TRUE(sent);
+  EXPECT_EQ(recorder_->pending(), 1u);
 }
 
 TEST_F(CoreEventRecorderTest, GoesOneAtATimeWhenItHasWaitedForLong) {

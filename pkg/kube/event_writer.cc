@@ -17,9 +17,8 @@ namespace hekla::kube {
 namespace {
 
 constexpr size_t kMaxName = 253;
-// How long events wait for other writes at most, and how often they look.
+// How long events wait for other writes at most.
 constexpr absl::Duration kPatience = absl::Seconds(10);
-constexpr absl::Duration kLookAgain = absl::Milliseconds(50);
 
 bool IsDnsSubdomain(absl::string_view name) {
   if (name.empty() || name.size() > kMaxName) return false;
@@ -82,14 +81,24 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
 
   void YieldWhile(std::function<bool()> busy) { busy_ = std::move(busy); }
 
+  void LookAgain() {
+    if (!ready_.empty() && !stopped_) SendReady();
+  }
+
+  void WhenSent(std::function<void()> sent) {
+    when_sent_ = std::move(sent);
+    TellIfSent();
+  }
+
   void Stop() {
     stopped_ = true;
     for (auto& [key, slot] : slots_) {
       if (slot.timer != 0) executor_->Cancel(slot.timer);
     }
-    if (look_again_ != 0) executor_->Cancel(std::exchange(look_again_, 0));
+    if (patience_ != 0) executor_->Cancel(std::exchange(patience_, 0));
     slots_.clear();
     ready_.clear();
+    when_sent_ = nullptr;
     UpdatePending();
   }
 
@@ -130,14 +139,22 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
       ready_.pop_front();
       Send(key);
     }
-    // Nobody tells when the others are through; a write of our own would look again when it ends.
-    if (ready_.empty() || in_flight_ > 0 || look_again_ != 0) return;
-    look_again_ = executor_->PostAfter(kLookAgain, [weak = weak_from_this()] {
+    TellIfSent();
+    // A write of our own looks again when it ends.
+    if (ready_.empty() || in_flight_ > 0 || patience_ != 0) return;
+    const absl::Duration left = ready_.front().since + kPatience - executor_->Uptime();
+    patience_ = executor_->PostAfter(left, [weak = weak_from_this()] {
       auto core = weak.lock();
       if (core == nullptr || core->stopped_) return;
-      core->look_again_ = 0;
+      core->patience_ = 0;
       core->SendReady();
     });
+  }
+
+  void TellIfSent() {
+    if (when_sent_ != nullptr && ready_.empty() && in_flight_ == 0) {
+      executor_->Post(std::exchange(when_sent_, nullptr));
+    }
   }
 
   void Send(const std::string& key) {
@@ -224,8 +241,9 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
   std::map<std::string, Slot> slots_;  // by namespace/name
   std::deque<Waiting> ready_;
   int in_flight_ = 0;
-  Executor::TimerId look_again_ = 0;
-  std::function<bool()> busy_;  // may be null
+  Executor::TimerId patience_ = 0;   // of the first that waits
+  std::function<bool()> busy_;       // may be null
+  std::function<void()> when_sent_;  // may be null
   DropLog drop_log_;
   mutable absl::Mutex mutex_;
   size_t pending_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -237,6 +255,8 @@ EventWriter::EventWriter(RestClient* client, Executor* executor, Options options
 EventWriter::~EventWriter() { core_->Stop(); }
 void EventWriter::Write(Event event) { core_->Write(std::move(event)); }
 void EventWriter::YieldWhile(std::function<bool()> busy) { core_->YieldWhile(std::move(busy)); }
+void EventWriter::LookAgain() { core_->LookAgain(); }
+void EventWriter::WhenSent(std::function<void()> sent) { core_->WhenSent(std::move(sent)); }
 size_t EventWriter::pending() const { return core_->pending(); }
 EventWriter::Counters EventWriter::counters() const { return core_->counters(); }
 

@@ -53,8 +53,13 @@ class EventWriter {
 
   void Write(Event event);
   // While `busy` says so, other writes are more urgent: events wait, those older than ten seconds
-  // go one at a time. It is asked on the executor and must be good to ask as long as that runs.
+  // go one at a time. It is asked on the executor and must be good to ask as long as that runs;
+  // whoever gives it calls LookAgain when it has become false.
   void YieldWhile(std::function<bool()> busy);
+  void LookAgain();
+  // Calls `sent` on the executor once nothing is in flight or ready to go; what waits for its next
+  // try is not waited for.
+  void WhenSent(std::function<void()> sent);
   size_t pending() const;
   Counters counters() const;
 

@@ -128,6 +128,8 @@ absl::Status Simulation::Load(const std::vector<Manifest>& manifests) {
   graph.config_name = options_.scheduler_conf_name;
   graph.seed = options_.seed;
   graph.manual_cycles = true;
+  // Watches are not renewed in vain. A watch that died in silence would not be noticed, either:
+  // here there are no faults.
   graph.min_watch_time = absl::Hours(24 * 365);
   assembly::SchedulerGraph::Deps deps;
   deps.transport = &world_->transport;

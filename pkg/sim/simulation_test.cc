@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "pkg/sim/result.h"
 #include "pkg/util/testing/status_matchers.h"
@@ -11,7 +14,9 @@ namespace hekla::sim {
 namespace {
 
 using apis::json::Value;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 using util::testing::StatusIs;
 
 std::string Node(const std::string& name, const std::string& cpu) {
@@ -84,6 +89,26 @@ TEST_F(SimulationTest, GangThatDoesNotFitSaysWhy) {
       std::string(condition.GetString("message")),
       HasSubstr("tasks in gang unschedulable: pod group is not ready, 3 Pending, 3 minAvailable"));
   EXPECT_THAT(RenderTable(result), HasSubstr("ml/g"));
+}
+
+TEST_F(SimulationTest, EventsOfAllPodsAreTold) {
+  std::string manifests = Node("n1", "8");
+  for (int i = 0; i < 20; ++i) {
+    manifests += Pod(absl::StrCat("fits", i), "", "100m") + Pod(absl::StrCat("big", i), "", "5000");
+  }
+  for (const int64_t cycles : {0, 1}) {  // until idle, or exactly one
+    SimulationOptions options;
+    options.cycles = cycles;
+    const Value result = Run(manifests, std::move(options));
+    std::map<std::string, int> reasons;
+    for (const Value& event : result.At("events").as_array()) {
+      if (absl::StartsWith(event.GetString("object"), "Pod ml/")) {
+        ++reasons[std::string(event.GetString("reason"))];
+      }
+    }
+    EXPECT_THAT(reasons, ElementsAre(Pair("FailedScheduling", 20), Pair("Scheduled", 20)))
+        << apis::json::DumpPretty(result.At("events"));
+  }
 }
 
 TEST_F(SimulationTest, PendingPodsAreExplainedWhereThatIsWanted) {

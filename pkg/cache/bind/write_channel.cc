@@ -111,6 +111,12 @@ void WriteChannel::Ended(Lane lane, const std::string& key, const absl::Status& 
   }
   Drop(1);
   Pump();
+  if (on_quiet_ != nullptr && !busy()) on_quiet_();
+}
+
+bool WriteChannel::busy() const {
+  return in_flight_ > 0 || std::any_of(lanes_.begin(), lanes_.end(),
+                                       [](const LaneState& lane) { return !lane.queue.empty(); });
 }
 
 void WriteChannel::Adapt(const absl::Status& status) {

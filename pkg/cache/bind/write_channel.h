@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -56,6 +57,11 @@ class WriteChannel {
   void Close();
   // Calls `done` once nothing is pending; at once if that is so.
   void WhenIdle(std::function<void()> done);
+  // Called whenever the last call has ended and none is queued; on the io executor.
+  void OnQuiet(std::function<void()> quiet) { on_quiet_ = std::move(quiet); }
+  // Whether calls are in flight or queued. What waits for its pause to end or is held may be so for
+  // long, and is not.
+  bool busy() const;
 
   size_t pending() const { return pending_.load(std::memory_order_acquire); }
   size_t in_flight() const { return in_flight_; }
@@ -94,6 +100,7 @@ class WriteChannel {
   bool pumping_ = false;
   bool closed_ = false;
   std::function<void()> when_idle_;
+  std::function<void()> on_quiet_;
   // Dies with the channel; timers look at it.
   const std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

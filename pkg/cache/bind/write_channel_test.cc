@@ -71,6 +71,39 @@ TEST_F(WriteChannelTest, NewerWriteReplacesAQueuedOneAndWaitsForTheOneInFlight) 
   EXPECT_EQ(Begun(), "1 o 3 5");
 }
 
+TEST_F(WriteChannelTest, IsQuietWhenNothingCanBeSent) {
+  WriteChannel channel = Make(1);
+  int quiet = 0;
+  channel.OnQuiet([&] {
+    ++quiet;
+    EXPECT_FALSE(channel.busy());
+  });
+  EXPECT_FALSE(channel.busy());
+  channel.Hold();
+  channel.SubmitAfter(absl::Seconds(5), Lane::kBind, Note("later"));
+  EXPECT_FALSE(channel.busy());
+  channel.Submit(Lane::kStatus, Note("1"));
+  channel.Submit(Lane::kStatus, Note("2"));
+  End(0);
+  EXPECT_TRUE(channel.busy());
+  EXPECT_EQ(quiet, 0);
+  End(1);
+  EXPECT_EQ(quiet, 1);
+  EXPECT_EQ(channel.pending(), 2u);
+  channel.SubmitLatest(Lane::kStatus, "pg", Note("3"));
+  channel.SubmitLatest(Lane::kStatus, "pg", Note("4"));
+  End(2);
+  EXPECT_EQ(quiet, 1);
+  End(3);
+  EXPECT_EQ(quiet, 2);
+  executor_.Advance(absl::Seconds(5));
+  EXPECT_TRUE(channel.busy());
+  End(4);
+  EXPECT_EQ(quiet, 3);
+  channel.Release();
+  EXPECT_EQ(channel.pending(), 0u);
+}
+
 TEST_F(WriteChannelTest, WindowGrowsWithSuccessAndIsHalvedByOverload) {
   WriteChannel channel = Make(8);
   for (int i = 0; i < 8; ++i) channel.Submit(Lane::kBind, Note("x"));
