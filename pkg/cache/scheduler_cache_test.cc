@@ -533,6 +533,19 @@ TEST_F(StatusTest, NewestPodConditionTakesThePlaceOfOneThatWaits) {
   EXPECT_EQ(api_.Count("PUT"), 2);
 }
 
+// What the pod shows is about to change.
+TEST_F(StatusTest, PodConditionThatIsAsBeforeIsWrittenOverOneUnderWay) {
+  api_.Put(kPods, Pod("a"));
+  Start();
+  cache_->WritePodCondition(PodWrite("A"));
+  Run();
+  cache_->WritePodCondition(PodWrite("B"));
+  cache_->WritePodCondition(PodWrite("A"));
+  Run();
+  EXPECT_EQ(Condition(Stored("a"), "PodScheduled")->GetString("message"), "A");
+  EXPECT_EQ(cache_->PendingWrites(), 0u);
+}
+
 TEST_F(StatusTest, QueueStatusIsWrittenWhereAmountsDiffer) {
   api_.Put(
       kQueues,

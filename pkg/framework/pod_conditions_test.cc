@@ -81,6 +81,40 @@ TEST_F(PodConditionsTest, AnotherReasonDoesNotWait) {
   EXPECT_EQ(w_.sink.conditions[0].reason, "Schedulable");
 }
 
+// What the pod shows may be about to change by what was sent last.
+TEST_F(PodConditionsTest, TheFirstWordingIsSentAgainAfterAnother) {
+  const auto p0 = [this] { return w_.world.MakePod({.name = "p0", .job = "pg"}); };
+  w_.world.Apply(p0());
+  EXPECT_EQ(Written(), Lines{"p0: 1 Pending"});
+  auto shown = p0();
+  const ports::PodConditionWrite& first = w_.sink.conditions.at(0);
+  shown->scheduled_condition = {"False", first.reason, first.message};
+  w_.world.Apply(shown);
+  EXPECT_EQ(Written(), Lines{});
+  const TaskId other = Add("p1");
+  w_.clock.Advance(absl::Seconds(2));
+  EXPECT_EQ(Written(), (Lines{"p0: 2 Pending", "p1: 2 Pending"}));
+  w_.world.RemovePod(other);
+  w_.clock.Advance(absl::Seconds(3));
+  EXPECT_EQ(Written(), Lines{"p0: 1 Pending"});
+}
+
+// Of a process that was started anew.
+TEST_F(PodConditionsTest, WhatThePodShowsAlreadyIsNotSent) {
+  Add("p0");
+  Written();
+  SessionWorld other;
+  other.world.AddNode({.name = "n1"});
+  other.world.AddQueue("default");
+  other.world.AddJob("pg", 9);
+  auto shown = other.world.MakePod({.name = "p0", .job = "pg"});
+  const ports::PodConditionWrite& first = w_.sink.conditions.at(0);
+  shown->scheduled_condition = {"False", first.reason, first.message};
+  other.world.Apply(shown);
+  other.Cycle([](Session&) {});
+  EXPECT_TRUE(other.sink.conditions.empty());
+}
+
 TEST_F(PodConditionsTest, APodThatIsBoundMeanwhileIsOwedNothing) {
   const TaskId p0 = Add("p0");
   Written();

@@ -47,6 +47,8 @@ class LatestWrites {
   void Submit(const std::string& key, WriteChannel::Call call) {
     context_->channel->SubmitLatest(lane_, absl::StrCat(prefix_, key), std::move(call));
   }
+  // Whether a write of it is under way, queued or to be repeated.
+  bool Has(const std::string& key) const { return latest_.contains(key); }
   // The write has ended for good.
   void Settled(const std::string& key, Serial serial) {
     if (IsLatest(key, serial)) latest_.erase(key);

@@ -48,9 +48,10 @@ bool PodConditionWriter::Changes(const ports::PodConditionWrite& write) {
 }
 
 void PodConditionWriter::Write(ports::PodConditionWrite write) {
-  if (!Changes(write)) return;
-  auto item = std::make_shared<Item>();
   const std::string key = KeyOf(write);
+  // What is stored now may be about to change by an earlier write.
+  if (!writes_.Has(key) && !Changes(write)) return;
+  auto item = std::make_shared<Item>();
   item->write = std::move(write);
   item->serial = writes_.Next(key);
   writes_.Submit(key, CallOf(item));
