@@ -55,16 +55,16 @@ void Auditor::CheckBinding(const ClusterMirror::Pod& pod, absl::Time now) {
                           " after pod ", pod.key));
     }
   }
-  for (const std::string& name : mirror_.PathOf(mirror_.QueueOf(pod))) {
+  for (const std::string& name : mirror_.PathOf(pod.booked_queue)) {
     const Amounts& capability = mirror_.FindQueue(name)->capability;
     if (capability.empty()) continue;
     const Amounts used = mirror_.UsedBelow(name, /*leaving=*/true);
     for (const auto& [dimension, limit] : capability) {
       if (AmountOf(pod.request, dimension) <= 0) continue;
-      if (used.at(dimension) > limit) {
+      if (const __int128 sum = AmountOf(used, dimension); sum > limit) {
         Report(now, "queue-capability",
-               absl::StrCat("queue ", name, " uses ", Show(used.at(dimension)), " ", dimension,
-                            " of ", Show(limit), " after pod ", pod.key));
+               absl::StrCat("queue ", name, " uses ", Show(sum), " ", dimension, " of ",
+                            Show(limit), " after pod ", pod.key));
       }
     }
   }

@@ -76,6 +76,24 @@ TEST_F(AuditorTest, PodCountIsAnAmountToo) {
   EXPECT_EQ(Found(), "node-capacity: node n1 holds 2 pods of 1 after pod ns/b\n");
 }
 
+TEST_F(AuditorTest, ABindingWhoseGroupIsGoneCountsToNoQueue) {
+  Node("n1", "20");
+  auditor_.Observe("ADDED",
+                   Json("{'kind':'Queue','metadata':{'name':'q'},'spec':{'capability':{'cpu':1}}}"),
+                   now_);
+  Group("g", 1, ",'queue':'q'");
+  auditor_.Observe("ADDED", Pod("a", "", "2", "g"), now_);
+  auditor_.Observe(
+      "DELETED",
+      Json("{'kind':'PodGroup','metadata':{'namespace':'ns','name':'g'},'spec':{'queue':'q'}}"),
+      now_);
+  auditor_.Observe("MODIFIED", Pod("a", "n1", "2", "g"), now_);
+  EXPECT_EQ(Found(), "");
+  Group("h", 1, ",'queue':'q'");
+  Bind("b", "n1", "2", "h");
+  EXPECT_EQ(Found(), "queue-capability: queue q uses 2 cpu of 1 after pod ns/b\n");
+}
+
 TEST_F(AuditorTest, FinishedPodsFreeTheirRoom) {
   Node("n1", "2");
   Bind("a", "n1", "2");

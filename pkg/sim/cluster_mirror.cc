@@ -184,7 +184,12 @@ void ClusterMirror::ObserveGroup(bool gone, const Value& object, absl::Time now)
   next.changed = same ? group.changed : now;
   for (const std::string& uid : MembersOf(key)) Book(pods_.at(uid), -1);
   group = std::move(next);
-  for (const std::string& uid : MembersOf(key)) Book(pods_.at(uid), +1);
+  for (const std::string& uid : MembersOf(key)) {
+    Pod& pod = pods_.at(uid);
+    const std::string before = pod.booked_queue;
+    Book(pod, +1);
+    if (pod.holds() && pod.booked_queue != before) queues_[pod.booked_queue].moved = now;
+  }
 }
 
 void ClusterMirror::ObserveQueue(bool gone, const Value& object, absl::Time now) {
@@ -354,12 +359,18 @@ Amounts ClusterMirror::UsedBelow(const std::string& queue, bool leaving) const {
   return used;
 }
 
-absl::Time ClusterMirror::ChangedBelow(const std::string& queue) const {
+absl::Time ClusterMirror::LastBelow(const std::string& queue, absl::Time Queue::*when) const {
   absl::Time last = absl::InfinitePast();
   for (const auto& [name, row] : queues_) {
-    if (IsBelow(name, queue)) last = std::max(last, row.changed);
+    if (IsBelow(name, queue)) last = std::max(last, row.*when);
   }
   return last;
+}
+absl::Time ClusterMirror::ChangedBelow(const std::string& queue) const {
+  return LastBelow(queue, &Queue::changed);
+}
+absl::Time ClusterMirror::MovedBelow(const std::string& queue) const {
+  return LastBelow(queue, &Queue::moved);
 }
 
 std::vector<std::string> Shortfalls(const ClusterMirror::Group& group, int64_t placed,

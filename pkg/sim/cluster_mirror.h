@@ -70,6 +70,7 @@ class ClusterMirror {
   struct Queue {
     bool exists = false;
     absl::Time changed;  // of the specification, or of a queue's place in the tree
+    absl::Time moved = absl::InfinitePast();  // when a group brought its running pods
     Amounts capability;
     int64_t weight = 1;
     Amounts allocated;  // as its status says
@@ -111,8 +112,9 @@ class ClusterMirror {
   std::vector<std::string> PathOf(const std::string& queue) const;
   // What the queue and everything below it uses; without `leaving`, terminating pods count not.
   Amounts UsedBelow(const std::string& queue, bool leaving) const;
-  // When the queue, or one below it, last changed.
+  // When the queue, or one below it, last changed, or was last given running pods by a group.
   absl::Time ChangedBelow(const std::string& queue) const;
+  absl::Time MovedBelow(const std::string& queue) const;
 
  private:
   void ObserveNode(bool gone, const apis::json::Value& node, absl::Time now);
@@ -120,6 +122,7 @@ class ClusterMirror {
   void ObserveGroup(bool gone, const apis::json::Value& group, absl::Time now);
   void ObserveQueue(bool gone, const apis::json::Value& queue, absl::Time now);
   bool IsBelow(const std::string& name, const std::string& queue) const;
+  absl::Time LastBelow(const std::string& queue, absl::Time Queue::*when) const;
   void Book(Pod& pod, int sign);
   void Bury(Pod pod, absl::Time now);
 

@@ -69,7 +69,9 @@ void DecisionAuditor::CheckQueues(const Flight& flight, const Knowledge& knowled
     const ClusterMirror::Queue& queue = *mirror_->FindQueue(name);
     if (queue.changed > knowledge.queues) return;  // nor is known what lies above
     if (queue.capability.empty()) continue;
-    if (mirror_->ChangedBelow(name) > knowledge.queues) continue;  // what came under it may be news
+    // What came under it may be news.
+    if (mirror_->ChangedBelow(name) > knowledge.queues) continue;
+    if (mirror_->MovedBelow(name) > knowledge.groups) continue;
     Amounts used = mirror_->UsedBelow(name, /*leaving=*/false);
     for (const auto& [uid, other] : flights_) {
       if (other.read) continue;

@@ -209,6 +209,29 @@ TEST_F(DecisionAuditorTest, APodWhoseGroupIsGoneCountsToNoQueue) {
   EXPECT_EQ(Rules(), "queue-capability ");
 }
 
+// What a group that comes, or goes to another queue, brings along counts once it can be known.
+TEST_F(DecisionAuditorTest, RunningPodsThatComeWithAGroupAreNews) {
+  Node("n", 9);
+  Queue("q", 1);
+  Queue("r", 1);
+  Group("g", 1);
+  Pod("a", "g");
+  Later();
+  Decide("a", "n");
+  Pod("a", "g", "n");
+  Group("h", 1, "r");
+  Pod("b", "h");
+  Later();
+  Group("g", 1, "r");
+  Decide("b", "n");
+  EXPECT_EQ(Rules(), "");
+  Pod("b", "h", "n");
+  Pod("c", "h");
+  Later();
+  Decide("c", "n");
+  EXPECT_EQ(Rules(), "queue-capability ");
+}
+
 TEST_F(DecisionAuditorTest, EveryQueueOnThePathStaysBelowItsCapability) {
   Node("n", 9);
   Queue("up", 2);
