@@ -402,7 +402,7 @@ TEST_F(CredentialsTest, TheSchedulerShowsNone) {
     if (way.known) {
       ASSERT_TRUE(Until([&] { return Said("initial lists are complete"); })) << program_->Output();
     }
-    FailAWhile(way.known ? 40 : 8);
+    FailAWhile(way.known ? 40 : 24);
     program_->Signal(SIGUSR1);
     program_->Signal(SIGUSR2);
     absl::SleepFor(absl::Milliseconds(200));
