@@ -70,10 +70,7 @@ class SchedulerCache::Core : public std::enable_shared_from_this<SchedulerCache:
     absl::MutexLock lock(&mutex_);
     return !inbox_.empty();
   }
-  void OnQuiet(std::function<void()> quiet) {
-    quiet_ = quiet;
-    channel_.OnQuiet(std::move(quiet));
-  }
+  void OnQuiet(std::function<void()> quiet) { channel_.OnQuiet(std::move(quiet)); }
 
  private:
   Stores::Options StoreOptions();
@@ -99,7 +96,6 @@ class SchedulerCache::Core : public std::enable_shared_from_this<SchedulerCache:
   PodGroupWriter groups_;
   QueueWriter queues_;
   std::vector<std::unique_ptr<kube::Reflector>> reflectors_;
-  std::function<void()> quiet_;  // may be null
 
   mutable absl::Mutex mutex_;
   std::vector<Decision> inbox_ ABSL_GUARDED_BY(mutex_);
@@ -230,7 +226,7 @@ void SchedulerCache::Core::DrainInbox() {
     batch.swap(inbox_);
   }
   for (Decision& decision : batch) std::visit(Perform{*this}, decision);
-  if (quiet_ != nullptr && !IsWriting()) quiet_();  // nothing had to be written
+  channel_.TellIfQuiet();  // nothing had to be written
 }
 
 void SchedulerCache::Core::RemoveGate(const ports::GateRemoval& removal) {

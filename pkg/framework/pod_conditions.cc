@@ -65,14 +65,11 @@ void WriteCondition(Session& session, TaskId task, const JobText& job) {
   const uint64_t owner = OwnerOf(session.tables().tasks, task);
   const bool wording_only = IsWordingOnly(sent, owner, why.reason, nominated);
   if (wording_only && sent.text == hash) return;
-  const bool any = sent.owner == owner && sent.any;
-  if (!wording_only) {
-    sent = {owner, why.reason, hash, absl::ZeroDuration(), absl::ZeroDuration(), any};
-  }
+  const bool any = sent.owner == owner && sent.pause > absl::ZeroDuration();
+  if (!wording_only) sent = {owner, why.reason, hash, absl::ZeroDuration(), absl::ZeroDuration()};
   sent.text = hash;
   // Once something was sent, what the pod shows may be about to change.
   if (!any && nominated.empty() && Shows(spec, why.reason, message)) return;
-  sent.any = true;
   sent.pause = std::clamp(2 * sent.pause, kFirstPause, kLongestPause);
   sent.next_wording = session.opened() + sent.pause;
   ports::PodConditionWrite write;

@@ -65,8 +65,7 @@ struct Session::State {
     absl::string_view reason;     // a constant
     uint64_t text = 0;            // a hash of it
     absl::Duration next_wording;  // in uptime: another text alone is not sent before
-    absl::Duration pause;
-    bool any = false;  // something was sent
+    absl::Duration pause;         // 0: nothing was sent
   };
   util::IdVector<model::TaskId, SentCondition> sent_conditions;
   // Jobs with pods of which only the wording may have changed, to be looked at when its turn comes.

@@ -94,15 +94,7 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
 
   void YieldWhile(std::function<bool()> busy) { writer_.YieldWhile(std::move(busy)); }
 
-  void LookAgain() {
-    if (std::exchange(looks_again_, true)) return;
-    executor_->Post([weak = weak_from_this()] {
-      auto core = weak.lock();
-      if (core == nullptr) return;
-      core->looks_again_ = false;
-      core->writer_.LookAgain();
-    });
-  }
+  void LookAgain() { writer_.LookAgain(); }
 
   void WhenSent(std::function<void()> sent) {
     TakeUp();
@@ -233,7 +225,6 @@ class CoreEventRecorder::Core : public std::enable_shared_from_this<Core> {
 
   mutable absl::Mutex mutex_;
   bool scheduled_ ABSL_GUARDED_BY(mutex_) = false;
-  bool looks_again_ = false;  // LookAgain is posted; the executor's
   std::deque<Occurrence> queue_ ABSL_GUARDED_BY(mutex_);
   Counters counters_ ABSL_GUARDED_BY(mutex_);
   DropLog drop_log_ ABSL_GUARDED_BY(mutex_);

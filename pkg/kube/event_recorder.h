@@ -66,7 +66,7 @@ class CoreEventRecorder final : public EventRecorder {
               const apis::meta::StringMap& annotations = {}) override;
   // As EventWriter::YieldWhile. On the executor, or before it runs.
   void YieldWhile(std::function<bool()> busy);
-  // To be called when `busy` has become false, on the executor; events go behind what is posted.
+  // As EventWriter::LookAgain, on the executor.
   void LookAgain();
   // Calls `sent` on the executor once what was recorded before is written, dropped or waits for its
   // next try. On the executor.

@@ -82,7 +82,13 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
   void YieldWhile(std::function<bool()> busy) { busy_ = std::move(busy); }
 
   void LookAgain() {
-    if (!ready_.empty() && !stopped_) SendReady();
+    if (ready_.empty() || std::exchange(looks_again_, true)) return;
+    executor_->Post([weak = weak_from_this()] {
+      auto core = weak.lock();
+      if (core == nullptr || core->stopped_) return;
+      core->looks_again_ = false;
+      core->SendReady();
+    });
   }
 
   void WhenSent(std::function<void()> sent) {
@@ -241,6 +247,7 @@ class EventWriter::Core : public std::enable_shared_from_this<Core> {
   std::map<std::string, Slot> slots_;  // by namespace/name
   std::deque<Waiting> ready_;
   int in_flight_ = 0;
+  bool looks_again_ = false;         // LookAgain is posted
   Executor::TimerId patience_ = 0;   // of the first that waits
   std::function<bool()> busy_;       // may be null
   std::function<void()> when_sent_;  // may be null

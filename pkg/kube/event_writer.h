@@ -56,7 +56,7 @@ class EventWriter {
   // go one at a time. It is asked on the executor and must be good to ask as long as that runs;
   // whoever gives it calls LookAgain when it has become false.
   void YieldWhile(std::function<bool()> busy);
-  void LookAgain();
+  void LookAgain();  // events go behind what is posted
   // Calls `sent` on the executor once nothing is in flight or ready to go; what waits for its next
   // try is not waited for.
   void WhenSent(std::function<void()> sent);

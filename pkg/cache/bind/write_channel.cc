@@ -111,7 +111,7 @@ void WriteChannel::Ended(Lane lane, const std::string& key, const absl::Status& 
   }
   Drop(1);
   Pump();
-  if (on_quiet_ != nullptr && !busy()) on_quiet_();
+  TellIfQuiet();
 }
 
 bool WriteChannel::busy() const {

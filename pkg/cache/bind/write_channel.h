@@ -59,6 +59,10 @@ class WriteChannel {
   void WhenIdle(std::function<void()> done);
   // Called whenever the last call has ended and none is queued; on the io executor.
   void OnQuiet(std::function<void()> quiet) { on_quiet_ = std::move(quiet); }
+  // Calls it now if that is so.
+  void TellIfQuiet() {
+    if (on_quiet_ != nullptr && !busy()) on_quiet_();
+  }
   // Whether calls are in flight or queued. What waits for its pause to end or is held may be so for
   // long, and is not.
   bool busy() const;
