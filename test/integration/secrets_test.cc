@@ -279,11 +279,14 @@ class SecretsTest : public ::testing::Test {
     cluster["metadata"].Set("name", absl::StrCat("ray", files_++));
     EXPECT_TRUE(cluster_->server().Create(cluster).ok());
   }
-  // Lets so many requests fail in all ways, then all succeed again.
-  void FailAWhile(int failures) {
+  // Requests fail in all ways from now on.
+  void Fail() {
     front_.SetRule([number = 0](const http::Request& request) mutable {
       return EveryFailure(request, number++);
     });
+  }
+  // Waits until so many have failed since Fail, then all succeed again.
+  void EndAfter(int failures) {
     absl::Time next = absl::InfinitePast();
     EXPECT_TRUE(Until([&] {
       if (absl::Now() >= next) {
@@ -293,6 +296,10 @@ class SecretsTest : public ::testing::Test {
       return front_.ruled() >= failures;
     })) << front_.ruled();
     front_.SetRule(nullptr);
+  }
+  void FailAWhile(int failures) {
+    Fail();
+    EndAfter(failures);
   }
   // Everything that can be read of what the programs did.
   std::vector<std::pair<std::string, std::string>> Traces() {
@@ -394,11 +401,13 @@ TEST_F(CredentialsTest, TheSchedulerShowsNone) {
     SCOPED_TRACE(way.user.substr(0, 20));
     // Once as a leader, then without an election: whom the server does not know asks for more.
     const bool elects = pages_.empty();
+    // First of all its lists. One that waits for its lease asks too rarely.
+    if (!elects) Fail();
     RunScheduler(Kubeconfig(way.user, way.tls, way.url),
                  {absl::StrCat("--leader-elect=", elects ? "true" : "false")});
     ASSERT_TRUE(Until([&] { return front_.Saw(way.seen); })) << program_->Output();
-    // One that works asks all the time; one that waits for its lease or lists, ever more rarely.
-    if (!elects) FailAWhile(16);
+    if (!elects) EndAfter(16);
+    // Then all that one does that works.
     if (way.known) {
       ASSERT_TRUE(Until([&] { return Said("initial lists are complete"); })) << program_->Output();
     }
@@ -432,9 +441,7 @@ TEST_F(CredentialsTest, HeklactlShowsNone) {
     const std::string kubeconfig = Kubeconfig(way.user, way.tls, way.url);
     Run(HEKLACTL, {"hollow-nodes", "--kubeconfig", kubeconfig, "--nodes=2", "-v=10"});
     ASSERT_TRUE(Until([&] { return front_.Saw(way.seen); })) << program_->Output();
-    front_.SetRule([number = 0](const http::Request& request) mutable {
-      return EveryFailure(request, number++);
-    });
+    Fail();
     Until([&] { return front_.ruled() >= 10 || !program_->Running(); }, absl::Seconds(3));
     front_.SetRule(nullptr);
     program_->Terminate(absl::Seconds(10));
